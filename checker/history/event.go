@@ -1,0 +1,107 @@
+// Package history holds what happened in a run, in order: every operation's invocation and completion, every fault, and
+// what the servers saw. Checkers judge a history and nothing else.
+//
+// The vocabulary is Jepsen's: a process invokes an operation, which completes as ok (it happened), fail (it certainly did
+// not) or info (unknown). One process has at most one operation open.
+package history
+
+import (
+	"fmt"
+	"time"
+)
+
+// Type says what an event tells about its operation.
+type Type uint8
+
+const (
+	Invoke Type = iota + 1 // the process asked for it
+	Ok                     // it happened
+	Fail                   // it certainly did not happen
+	Info                   // it may or may not have happened, or may still happen
+)
+
+var typeNames = [...]string{Invoke: "invoke", Ok: "ok", Fail: "fail", Info: "info"}
+
+func (t Type) String() string {
+	if t < Invoke || t > Info {
+		return fmt.Sprintf("Type(%d)", uint8(t))
+	}
+	return typeNames[t]
+}
+
+// MarshalText writes the lower-case name; an unset type is an error.
+func (t Type) MarshalText() ([]byte, error) {
+	if t < Invoke || t > Info {
+		return nil, fmt.Errorf("event type %d is none of invoke, ok, fail, info", uint8(t))
+	}
+	return []byte(typeNames[t]), nil
+}
+
+// UnmarshalText reads the lower-case name.
+func (t *Type) UnmarshalText(text []byte) error {
+	for i := Invoke; i <= Info; i++ {
+		if typeNames[i] == string(text) {
+			*t = i
+			return nil
+		}
+	}
+	return fmt.Errorf("event type %q is none of invoke, ok, fail, info", text)
+}
+
+// Role says what kind of process an event comes from. Clients have the empty role.
+type Role string
+
+const (
+	Client   Role = ""         // a process that uses the lock
+	Node     Role = "node"     // a lock server: what it saw happen to its keys
+	Resource Role = "resource" // the protected resource: what it applied and refused, in its own order
+	Nemesis  Role = "nemesis"  // a fault: invoke when injected, ok (with evidence) or fail (no effect) when healed
+	Harness  Role = "harness"  // the run itself: the plan at the start, the end
+)
+
+// Op names an operation. Faults use the fault's kind as their operation.
+type Op string
+
+// Operations of clients.
+const (
+	Acquire Op = "acquire"
+	Extend  Op = "extend"
+	Check   Op = "check" // a careful client compares the clock with its lease's until: ok means still valid
+	Read    Op = "read"
+	Write   Op = "write"
+	Release Op = "release"
+	Lost    Op = "lost"  // info: the lock told its holder that the lease is over
+	Died    Op = "died"  // info: the client was killed; nothing of it happens later
+	Panic   Op = "panic" // info: the lock under test panicked
+)
+
+// Operations of the other roles. A resource uses Read and Write.
+const (
+	Begin      Op = "begin"       // harness: first event; Detail describes the plan, see Plan
+	End        Op = "end"         // harness: last event; nothing was cut off
+	KeySet     Op = "key-set"     // node: a key came to be or got another value
+	KeyTTL     Op = "key-ttl"     // node: a key kept its value and got another expiry
+	KeyDeleted Op = "key-deleted" // node: a command removed a key
+	KeyExpired Op = "key-expired" // node: a key ran out; noticed at the node's next command
+)
+
+// Event is one line of a history. The zero value of an optional field means "does not apply".
+type Event struct {
+	Index   int           `json:"index"`   // position in the history, from 0
+	Time    time.Duration `json:"time_ns"` // since the start of the run, on one monotonic clock
+	Process string        `json:"process"`
+	Role    Role          `json:"role,omitempty"`
+	Type    Type          `json:"type"`
+	Op      Op            `json:"op"`
+
+	Resource string        `json:"resource,omitempty"` // lock or data the operation is about; for a node the key
+	Lease    string        `json:"lease,omitempty"`    // one acquire call and all that follows from it; never reused
+	By       string        `json:"by,omitempty"`       // servers: the client on whose behalf they acted
+	Value    int64         `json:"value,omitempty"`    // data read or written; for a write that takes stock, how much
+	Version  int64         `json:"version,omitempty"`  // resource: number of writes applied so far, this one included
+	Fence    int64         `json:"fence,omitempty"`    // fencing token, 0 if none
+	Until    time.Duration `json:"until_ns,omitempty"` // when the lease ends as its holder knows, on the clock of Time
+
+	Error  string            `json:"error,omitempty"`
+	Detail map[string]string `json:"detail,omitempty"` // evidence of a fault, the plan, a key's value
+}
