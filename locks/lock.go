@@ -11,8 +11,6 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // Lock is one client's handle on a distributed lock. One goroutine calls it at a time.
@@ -63,6 +61,17 @@ func (l *Lease) Until() time.Time { return *l.until.Load() }
 // SetUntil moves Until, after an extension.
 func (l *Lease) SetUntil(t time.Time) { l.until.Store(&t) }
 
+// prolong moves Until forward, never back: of two renewals that cross, whichever the server ran last gave the lease at
+// least a TTL from the later request.
+func (l *Lease) prolong(t time.Time) {
+	for {
+		old := l.until.Load()
+		if !t.After(*old) || l.until.CompareAndSwap(old, &t) {
+			return
+		}
+	}
+}
+
 // Env is what a testbed gives to the lock of one client.
 type Env struct {
 	Client  string        // name of the client, for tokens and messages
@@ -72,21 +81,6 @@ type Env struct {
 	Rand    *rand.Rand    // the only source of randomness, seeded by the plan; not safe for concurrent use
 	// Dial opens a connection to a server; nil stands for the ordinary dialer.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-}
-
-// Connect returns a go-redis client for a node. A command is sent once, never again by itself: whether a lost reply is
-// retried is the lock's decision. Read and write time out after timeout.
-func (e Env) Connect(addr string, timeout time.Duration) *redis.Client {
-	return redis.NewClient(&redis.Options{
-		Addr:            addr,
-		Dialer:          e.Dial,
-		MaxRetries:      -1,
-		DialTimeout:     timeout,
-		ReadTimeout:     timeout,
-		WriteTimeout:    timeout,
-		PoolTimeout:     timeout,
-		DisableIdentity: true,
-	})
 }
 
 // Servers says what a lock runs on.

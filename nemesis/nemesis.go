@@ -94,3 +94,7 @@ const (
 	LoseSecond                 // all but the last second, as with appendfsync everysec
 	LoseAll                    // nothing, as without persistence
 )
+
+func (d Direction) String() string {
+	return [...]string{Both: "both", Requests: "requests", Replies: "replies"}[d]
+}

@@ -14,6 +14,9 @@ type Step struct {
 	When  Trigger
 	For   time.Duration
 	Until Trigger // zero: none
+	// Optional: a lock that the fault does not touch is judged all the same. Otherwise a fault that nothing noticed leaves
+	// the run undecided.
+	Optional bool
 }
 
 // Trigger says when something happens: at a time since the start of the run or, with a Moment, when that comes about.
@@ -33,7 +36,8 @@ const (
 	AtTime   Edge = iota // no moment
 	Before               // the client is about to invoke the operation and has not
 	After                // the operation completed
-	Answered             // lock servers have executed the operation's command and sent their answer
+	Answered             // lock servers have executed a command of the operation and sent their answer
+	Granted              // lock servers have written a key in an acquire and sent their answer
 )
 
 // Moment is a point of a run named by what a client does.
@@ -43,8 +47,8 @@ type Moment struct {
 	Op      string // "acquire", "write", ...
 	Refused bool   // After: the operation failed; otherwise it succeeded
 	Nth     int    // which such operation of the client, from 1; 0 means the first
-	Nodes   int    // Answered: by how many different nodes; AllOfThem for all
-	Node    string // Answered: by this node; then Nodes is 0
+	Nodes   int    // Answered, Granted: by how many different nodes; AllOfThem for all that must
+	Node    string // Answered, Granted: by this node; then Nodes is 0
 }
 
 // AllOfThem in Moment.Nodes stands for every lock server of the run.
@@ -60,11 +64,11 @@ func (t Trigger) String() string {
 	return t.Moment.String()
 }
 
-// String reads like "after A acquired", "before A writes", "after all nodes answered A's acquire".
+// String reads like "after A acquired", "before A writes (2)", "after all nodes answered A's acquire".
 func (m Moment) String() string {
 	nth := ""
 	if m.Nth > 1 {
-		nth = fmt.Sprintf(" #%d", m.Nth)
+		nth = fmt.Sprintf(" (%d)", m.Nth)
 	}
 	verb := verbs[m.Op]
 	switch m.Edge {
@@ -75,7 +79,7 @@ func (m Moment) String() string {
 			return fmt.Sprintf("after %s was refused %s%s", m.Client, m.Op, nth)
 		}
 		return fmt.Sprintf("after %s %s%s", m.Client, verb.past, nth)
-	case Answered:
+	case Answered, Granted:
 		who := m.Node
 		switch {
 		case m.Nodes == AllOfThem:
@@ -84,6 +88,9 @@ func (m Moment) String() string {
 			who = "1 node"
 		case m.Nodes > 1:
 			who = fmt.Sprintf("%d nodes", m.Nodes)
+		}
+		if m.Edge == Granted {
+			return fmt.Sprintf("after %s granted %s%s", who, m.Client, nth)
 		}
 		return fmt.Sprintf("after %s answered %s's %s%s", who, m.Client, m.Op, nth)
 	}

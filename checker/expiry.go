@@ -1,0 +1,175 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lockfault/lockfault/checker/history"
+)
+
+var expiry = Property{
+	Name:  Expiry,
+	Claim: "The lock is free again within TTL and allowance after its last holder died.",
+	Judge: guard(judgeExpiry),
+}
+
+// death is a client's end while it held a lock, or while the servers may have thought so.
+type death struct {
+	client string
+	lock   string
+	at     time.Duration
+	event  int
+	grant  *Grant        // the last that it had not given back; nil if it died acquiring
+	sign   time.Duration // when a server last set or prolonged a key for it: what it had sent before may land later
+}
+
+// judgeExpiry measures by those who ask for the lock: each attempt after a death is evidence for the lock, against it,
+// or, if anything else explains its outcome, none.
+func judgeExpiry(c *Case) Verdict {
+	deaths := deathsHolding(c)
+	if len(deaths) == 0 {
+		return undecided("no holder died")
+	}
+	if c.Plan.TTL <= 0 {
+		return undecided("a holder died, but the history does not tell the TTL")
+	}
+	measured := 0
+	var unmeasured *death
+	for _, d := range deaths {
+		switch found, a := d.measure(c); found {
+		case late:
+			return d.violation(c, a)
+		case inTime:
+			measured++
+		case unknown:
+			unmeasured = d
+		}
+	}
+	if d := unmeasured; d != nil {
+		return undecided("nobody's wait shows when the lock was free again after %s died at %s", d.client, at(d.at))
+	}
+	if measured == 0 {
+		return undecided("whoever died was not the last holder")
+	}
+	return held("the lock was had again in time after %s", count(measured, "death"))
+}
+
+// deathsHolding lists the deaths that matter, one for each client and lock.
+func deathsHolding(c *Case) []*death {
+	var all []*death
+	for _, e := range c.Deaths {
+		byLock := map[string]*death{}
+		find := func(lock string) *death {
+			d := byLock[lock]
+			if d == nil {
+				d = &death{client: e.Process, lock: lock, at: e.Time, event: e.Index, sign: e.Time}
+				byLock[lock] = d
+				all = append(all, d)
+			}
+			return d
+		}
+		for _, g := range c.Grants {
+			if g.Client == e.Process && g.mayLive() {
+				find(g.Lock).grant = g
+			}
+		}
+		for _, call := range c.Calls {
+			if call.Client == e.Process && call.Op == history.Acquire && (call.Open() || call.Outcome == history.Info) {
+				find(call.Lock)
+			}
+		}
+	}
+	for _, d := range all {
+		for _, e := range c.Keys {
+			if e.By == d.client && (e.Op == history.KeySet || e.Op == history.KeyTTL) && e.Time > d.sign {
+				d.sign = e.Time
+			}
+		}
+	}
+	return all
+}
+
+// measurement is what the attempts after a death show.
+type measurement uint8
+
+const (
+	unknown    measurement = iota
+	inTime                 // the lock was free again by the time promised
+	superseded             // another held it meanwhile: the dead client was not the last holder
+	late
+)
+
+// due is the time by which the lock should be free for whoever asked for it at a time.
+func (d *death) due(c *Case, asked time.Duration) time.Duration {
+	return max(d.sign+c.Plan.TTL, asked) + c.allowance()
+}
+
+// measure goes through the attempts that ended after the death, until someone is granted the lock: what comes then is
+// about that holder. An attempt counts against the lock if it was open from when the lock should have been free until
+// the allowance had passed, or if it was refused and began after that.
+func (d *death) measure(c *Case) (measurement, *Call) {
+	due := d.due(c, 0)
+	for _, a := range d.attempts(c) {
+		end := min(a.Ended, c.End)
+		overdue := end > d.due(c, a.Asked)
+		switch {
+		case a.Outcome == history.Ok && !overdue && a.Asked <= due:
+			return inTime, a
+		case a.Outcome == history.Ok && !overdue:
+			return unknown, nil
+		case a.Outcome == history.Info: // perhaps it was granted
+			continue
+		case !overdue && (a.Open() || a.Asked < due):
+			continue
+		}
+		from := max(d.sign+c.Plan.TTL, a.Asked)
+		obstructed := c.obstructed(a, from, end, d.client)
+		switch {
+		case !obstructed && !c.hindered(a.Client, from, end):
+			return late, a
+		case a.Outcome == history.Ok && obstructed:
+			return superseded, nil
+		case a.Outcome == history.Ok:
+			return unknown, nil
+		}
+	}
+	return unknown, nil
+}
+
+// attempts lists the acquires of others that ended after the death, by their end; those that never did come last.
+func (d *death) attempts(c *Case) []*Call {
+	var all []*Call
+	for _, a := range c.Calls {
+		lives := !a.Open() || c.diedAt(a.Client) == forever
+		if a.Op == history.Acquire && a.Lock == d.lock && a.Client != d.client && a.Ended > d.at && lives {
+			all = append(all, a)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Call) int { return cmp.Compare(a.Ended, b.Ended) })
+	return all
+}
+
+func (d *death) violation(c *Case, a *Call) Verdict {
+	outcome := "was refused the lock"
+	switch {
+	case a.Outcome == history.Ok:
+		outcome = "was granted the lock only"
+	case a.Open():
+		outcome = "still waited for the lock"
+	}
+	doing := "acquiring it"
+	events := []int{d.event, a.Invoke, a.Done}
+	if d.grant != nil {
+		doing = "without releasing it"
+		if d.grant.last().Why == Killed {
+			doing = "holding it"
+		}
+		doing += fmt.Sprintf(" (granted at %s)", at(d.grant.Call.Ended))
+		events = append(events, d.grant.Call.Done)
+	}
+	sentence := fmt.Sprintf("%s, asking since %s, %s at %s: %s had died at %s %s, and the lock was to be free by %s",
+		a.Client, at(a.Asked), outcome, at(min(a.Ended, c.End)), d.client, at(d.at), doing, at(d.due(c, 0)))
+	return violated(sentence, events...)
+}

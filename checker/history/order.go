@@ -1,0 +1,46 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// order is what each event of a history must satisfy, seen from those before it. Writer and Reader share it: what one
+// writes the other accepts.
+type order struct {
+	events int           // so far
+	last   time.Duration // Time of the latest event
+}
+
+// accept counts the event in or says why it cannot come next.
+func (o *order) accept(e Event) error {
+	switch {
+	case e.Type == 0:
+		return errors.New("no type")
+	case e.Type > Info:
+		return fmt.Errorf("%v is no type of event", e.Type)
+	case e.Process == "":
+		return errors.New("no process")
+	case e.Op == "":
+		return errors.New("no op")
+	case !e.Role.known():
+		return fmt.Errorf("role %q is none of node, resource, nemesis, harness (a client has none)", e.Role)
+	case e.Index != o.events:
+		return fmt.Errorf("index %d does not follow: expected %d", e.Index, o.events)
+	case e.Time < o.last:
+		return fmt.Errorf("time runs backwards: %d ns after %d ns", e.Time, o.last)
+	}
+	o.events++
+	o.last = e.Time
+	return nil
+}
+
+// known tells whether checkers know the role. An event under a misspelt one would be evidence that nobody looks at.
+func (r Role) known() bool {
+	switch r {
+	case Client, Node, Resource, Nemesis, Harness:
+		return true
+	}
+	return false
+}

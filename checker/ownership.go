@@ -1,0 +1,74 @@
+package checker
+
+import (
+	"fmt"
+
+	"github.com/lockfault/lockfault/checker/history"
+)
+
+var ownership = Property{
+	Name:  Ownership,
+	Claim: "Release and extend touch only the caller's own lease.",
+	Judge: guard(judgeOwnership, nothingGranted),
+}
+
+// judgeOwnership follows, key by key, whose value each lock server holds, and looks at who deletes or prolongs it.
+func judgeOwnership(c *Case) Verdict {
+	if len(c.Keys) == 0 {
+		return undecided("the history does not tell what happened to the keys on the lock servers")
+	}
+	faults := map[string]*Fault{}
+	for _, f := range c.Faults {
+		faults[f.Name] = f
+	}
+	now := keys{}
+	own := 0
+	for _, e := range c.Events {
+		switch {
+		case e.Role == history.Nemesis:
+			now.forget(faults[e.Process])
+		case e.Role != history.Node:
+		case e.By != "" && (e.Op == history.KeyDeleted || e.Op == history.KeyTTL):
+			set, known := now.setting(e)
+			if known && set.by != "" && set.by != e.By {
+				return trespass(c, e, set)
+			}
+			if known && set.by == e.By {
+				own++
+			}
+			now.apply(e)
+		default:
+			now.apply(e)
+		}
+	}
+	if own == 0 {
+		return undecided("no lease was released or extended on a lock server")
+	}
+	return held("%s by the holder of the lease, none by another", count(own, "key change"))
+}
+
+func trespass(c *Case, e history.Event, set setting) Verdict {
+	what, done := "release", "deleted"
+	switch {
+	case e.Op == history.KeyTTL:
+		what, done = "extend", "prolonged"
+	case c.acquiring(e.By, e.Index):
+		what = "acquire" // one that gives back what it got before it fails
+	}
+	since := fmt.Sprintf("which %s had set", set.by)
+	if set.event >= 0 {
+		since += " at " + at(set.time)
+	}
+	sentence := fmt.Sprintf("%s's %s at %s %s %v, %s", e.By, what, at(e.Time), done, keyOf(e), since)
+	return violated(sentence, set.event, e.Index)
+}
+
+// acquiring tells whether a client had an acquire open when an event happened.
+func (c *Case) acquiring(client string, index int) bool {
+	for _, call := range c.Calls {
+		if call.Client == client && call.Op == history.Acquire && call.Invoke < index && (call.Open() || index < call.Done) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,41 @@
+package checker
+
+import "github.com/lockfault/lockfault/checker/history"
+
+// Names of the properties.
+const (
+	Exclusion        = "exclusion"
+	Effects          = "effects"
+	Ownership        = "ownership"
+	Expiry           = "expiry"
+	Progress         = "progress"
+	Availability     = "availability"
+	FenceOrder       = "fence-order"
+	FenceEnforcement = "fence-enforcement"
+)
+
+// All lists the properties in the order of reports. Each Judge is already guarded: see guard.
+var All = []Property{exclusion, effects, ownership, expiry, progress, availability, fenceOrder, fenceEnforcement}
+
+// Find returns the property of a name.
+func Find(name string) (Property, bool) {
+	for _, p := range All {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Property{}, false
+}
+
+// Judge gives the verdict of every property on a history, by name. It fails only on a malformed history, as NewCase does.
+func Judge(events []history.Event) (map[string]Verdict, error) {
+	c, err := NewCase(events)
+	if err != nil {
+		return nil, err
+	}
+	verdicts := make(map[string]Verdict, len(All))
+	for _, p := range All {
+		verdicts[p.Name] = p.Judge(c)
+	}
+	return verdicts, nil
+}

@@ -1,0 +1,23 @@
+package nemesis
+
+import "time"
+
+// ClockStep moves a node's wall clock forward or, if By is negative, back.
+type ClockStep struct {
+	Node string
+	By   time.Duration
+}
+
+func (f ClockStep) Kind() string                  { return "clock-step" }
+func (f ClockStep) Subject() string               { return f.Node }
+func (f ClockStep) Inject(t Target) (Heal, error) { return t.StepClock(f.Node, f.By) }
+
+// ClockRate makes a node's wall clock run Rate times as fast as time; healing sets it back to 1.
+type ClockRate struct {
+	Node string
+	Rate float64
+}
+
+func (f ClockRate) Kind() string                  { return "clock-rate" }
+func (f ClockRate) Subject() string               { return f.Node }
+func (f ClockRate) Inject(t Target) (Heal, error) { return t.SetClockRate(f.Node, f.Rate) }

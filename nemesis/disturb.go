@@ -1,0 +1,31 @@
+package nemesis
+
+import "strings"
+
+// Disturb changes how links carry bytes: cut (held back, delivered late), drop (lost) or delay.
+type Disturb struct {
+	Links []Link
+	How   Disturbance
+}
+
+// Kind is cut, drop or delay.
+func (f Disturb) Kind() string {
+	switch {
+	case f.How.Cut:
+		return "cut"
+	case f.How.Drop:
+		return "drop"
+	default:
+		return "delay"
+	}
+}
+
+func (f Disturb) Subject() string {
+	names := make([]string, len(f.Links))
+	for i, l := range f.Links {
+		names[i] = l.String()
+	}
+	return strings.Join(names, " ")
+}
+
+func (f Disturb) Inject(t Target) (Heal, error) { return t.Disturb(f.Links, f.How) }

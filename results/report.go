@@ -1,0 +1,85 @@
+package results
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Report is what one command found: one run, or locks times scenarios.
+type Report struct {
+	When     time.Time         `json:"when,omitzero"`      // the command's start
+	Command  string            `json:"command,omitempty"`  // that repeats it
+	Versions map[string]string `json:"versions,omitempty"` // of lockfault, Go, the libraries, the servers
+	Elapsed  time.Duration     `json:"elapsed_ns,omitempty"`
+	Budget   time.Duration     `json:"budget_ns,omitempty"` // 0: none was set
+	NotRun   int               `json:"not_run,omitempty"`   // plans for which the budget did not suffice
+	Runs     []Run             `json:"runs"`
+}
+
+// Summary counts the runs of a report by outcome.
+type Summary struct {
+	Runs          int `json:"runs"`
+	AsExpected    int `json:"as_expected"`
+	NotAsExpected int `json:"not_as_expected"`
+	Undecided     int `json:"undecided"`
+	Unsupported   int `json:"unsupported"`
+	Failed        int `json:"failed"`
+}
+
+// Summary counts the runs.
+func (r Report) Summary() Summary {
+	s := Summary{Runs: len(r.Runs)}
+	for _, run := range r.Runs {
+		switch run.Outcome() {
+		case AsExpected:
+			s.AsExpected++
+		case NotAsExpected:
+			s.NotAsExpected++
+		case Unsupported:
+			s.Unsupported++
+		case Failed:
+			s.Failed++
+		default:
+			s.Undecided++
+		}
+	}
+	return s
+}
+
+// String reads like "572 runs: 540 as expected, 0 not, 32 not supported here".
+func (s Summary) String() string {
+	runs := "runs"
+	if s.Runs == 1 {
+		runs = "run"
+	}
+	text := fmt.Sprintf("%d %s: %d as expected, %d not", s.Runs, runs, s.AsExpected, s.NotAsExpected)
+	for _, other := range []struct {
+		count int
+		what  string
+	}{{s.Undecided, "undecided"}, {s.Failed, "failed"}, {s.Unsupported, "not supported here"}} {
+		if other.count > 0 {
+			text += fmt.Sprintf(", %d %s", other.count, other.what)
+		}
+	}
+	return text
+}
+
+// summary is the last line of a report for people.
+func (r Report) summary() string {
+	var b strings.Builder
+	b.WriteString(r.Summary().String())
+	if r.Elapsed > 0 {
+		fmt.Fprintf(&b, "; %s", seconds(r.Elapsed))
+	}
+	if r.NotRun > 0 {
+		fmt.Fprintf(&b, "; %d more not run", r.NotRun)
+		if r.Budget > 0 {
+			fmt.Fprintf(&b, ": the budget of %v was spent", r.Budget)
+		}
+	}
+	return b.String()
+}
+
+// seconds reads like "8.4 s".
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

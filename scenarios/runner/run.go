@@ -1,0 +1,239 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/lockfault/lockfault/checker"
+	"github.com/lockfault/lockfault/checker/history"
+	"github.com/lockfault/lockfault/locks"
+	"github.com/lockfault/lockfault/nemesis"
+	"github.com/lockfault/lockfault/scenarios"
+)
+
+// Outcome is what came of a plan.
+type Outcome struct {
+	Plan        Plan
+	Testbed     string
+	Events      []history.Event
+	Verdicts    map[string]checker.Verdict // by property
+	Expected    map[string]checker.Status
+	Unexpected  []string // sentences; empty: as expected
+	Unsupported string   // why the plan cannot run here; then there is nothing else
+	Err         error    // what the lock or the harness did that no run may; verdicts on what was recorded remain
+	Elapsed     time.Duration
+}
+
+// Run runs a plan and judges its history, which it streams to out (nil for nowhere) while it comes about. The error is
+// about the harness, such as a full disk; what the lock under test does wrong is in the outcome.
+func Run(bed Testbed, plan Plan, out io.Writer) (Outcome, error) {
+	began := time.Now()
+	o := Outcome{Plan: plan, Testbed: bed.Name()}
+	scenario, err := plan.expanded()
+	if errors.Is(err, nemesis.ErrUnsupported) {
+		o.Unsupported = err.Error()
+		return o, nil
+	}
+	if err != nil {
+		return o, err
+	}
+	r := &run{plan: plan, scenario: scenario, resource: "stock"}
+	if out != nil {
+		r.out = history.NewWriter(out)
+	}
+	err = bed.Run(r.setup(), func(c Cluster) { r.events, r.err = r.body(c, bed.Name()) })
+	if r.recorder != nil {
+		r.events = r.recorder.finish(false)
+	}
+	o.Err = errors.Join(r.err, err)
+	o.Events = r.events
+	if r.out != nil {
+		if err := r.out.Err(); err != nil {
+			return o, fmt.Errorf("write the history of %s: %w", plan.Key(), err)
+		}
+	}
+	if o.Verdicts, err = checker.Judge(o.Events); err != nil {
+		return o, fmt.Errorf("judge %s: %w", plan.Key(), err)
+	}
+	rule := plan.Scenario.Expected(plan.Lock.Name, plan.Fencing)
+	o.Expected, o.Unexpected = rule.Statuses(), rule.Compare(o.Verdicts)
+	o.Elapsed = time.Since(began)
+	return o, nil
+}
+
+// run is one plan while it runs.
+type run struct {
+	plan     Plan
+	scenario *scenarios.Scenario
+	resource string // what is locked and protected
+	out      *history.Writer
+	recorder *recorder
+	director *director
+	events   []history.Event
+	err      error
+}
+
+// Event implements Observer.
+func (r *run) Event(e history.Event) { r.recorder.record(e) }
+
+// Answered implements Observer.
+func (r *run) Answered(client, node string, wrote bool) { r.director.answered(client, node, wrote) }
+
+func (r *run) setup() Setup {
+	data := r.scenario.NewData(r.plan.Fencing)
+	return Setup{
+		Seed:     r.plan.Seed,
+		Servers:  r.plan.Lock.Servers,
+		Clients:  append(r.scenario.ClientNames(), probe),
+		Observer: r,
+		Serve:    serveData(data, r.resource, func(e history.Event) { r.recorder.record(e) }),
+	}
+}
+
+// body runs the clients under the schedule, heals, and probes. It returns the history and what the lock did wrong.
+func (r *run) body(cluster Cluster, testbed string) ([]history.Event, error) {
+	r.recorder = newRecorder(r.out, cluster.Now)
+	r.director = newDirector(r.scenario.Faults, grantors(r.plan.Lock.Servers))
+	d := r.director
+	d.target, d.record, d.died, d.now, d.align = cluster, r.recorder.record, r.recorder.died, cluster.Now, cluster.AlignNemesis
+	r.recorder.record(history.Event{
+		Process: "harness", Role: history.Harness, Type: history.Info, Op: history.Begin,
+		Detail: r.plan.begin(r.scenario, testbed).Detail(),
+	})
+	var clients []*client
+	var setupErr error
+	for _, name := range append(r.scenario.ClientNames(), probe) {
+		c, err := r.newClient(cluster, name)
+		if err != nil {
+			setupErr = errors.Join(setupErr, err)
+			continue
+		}
+		clients = append(clients, c)
+	}
+	if setupErr != nil {
+		closeAll(clients)
+		return r.recorder.finish(false), setupErr
+	}
+	finished := r.drive(clients[:len(clients)-1])
+	d.finish()
+	if finished {
+		time.Sleep(r.scenario.TTL / 100) // what was held back arrives first
+		r.probe(clients[len(clients)-1])
+	}
+	for _, c := range clients {
+		c.letGo()
+	}
+	events := r.recorder.finish(true)
+	return events, errors.Join(closeAll(clients), brokenBy(clients))
+}
+
+// grantors is how many servers write a key when all of them grant a lock: a consensus service acts as one.
+func grantors(s locks.Servers) int {
+	if s == locks.ConsensusService {
+		return 1
+	}
+	return len(s.Names())
+}
+
+func (r *run) newClient(cluster Cluster, name string) (*client, error) {
+	env := locks.Env{
+		Client: name, Nodes: cluster.Addresses(), TTL: r.scenario.TTL, Fencing: r.plan.Fencing,
+		Rand: r.plan.random(name), Dial: cluster.Dialer(name),
+	}
+	lock, err := r.plan.Lock.New(env)
+	if err == nil && lock == nil {
+		err = errors.New("New returned neither a lock nor an error")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock %s for client %s: %w", r.plan.Lock.Name, name, err)
+	}
+	return &client{
+		name: name, cluster: cluster, recorder: r.recorder, director: r.director, lock: lock, resource: r.resource,
+		data: &dataClient{
+			kind: r.scenario.Data,
+			dial: func(ctx context.Context) (net.Conn, error) { return cluster.DialResource(ctx, name) },
+		},
+	}, nil
+}
+
+// drive lets the clients go through their steps while the schedule strikes; false if some were not done at the horizon.
+func (r *run) drive(clients []*client) bool {
+	end := make(chan struct{})
+	triggers := make([][]<-chan struct{}, len(clients))
+	for i, c := range r.scenario.Clients {
+		triggers[i] = make([]<-chan struct{}, len(c.Steps))
+		for j, step := range c.Steps {
+			if step.When.Moment.Edge != nemesis.AtTime {
+				triggers[i][j] = r.director.await(step.When.Moment)
+			}
+		}
+	}
+	go r.director.run()
+	var running sync.WaitGroup
+	for i, c := range clients {
+		running.Go(func() { c.run(r.scenario.Clients[i].Steps, triggers[i], end) })
+	}
+	done := make(chan struct{})
+	go func() { running.Wait(); close(done) }()
+	horizon := time.NewTimer(r.scenario.Horizon)
+	defer horizon.Stop()
+	select {
+	case <-done:
+		return true
+	case <-horizon.C:
+	}
+	close(end)
+	// Whoever waits for its next step ends now; a grace of one TTL tells those that are stuck in an operation.
+	grace := time.NewTimer(r.scenario.TTL)
+	defer grace.Stop()
+	select {
+	case <-done:
+		return true
+	case <-grace.C:
+		return false
+	}
+}
+
+// probeTTLs is how long, in TTLs, the probe waits: leases of the dead must run out first, on clocks that may have been set
+// back.
+const probeTTLs = 4
+
+// probe tries to have the lock now that everything is healed.
+func (r *run) probe(c *client) {
+	outcome, err := c.do(scenarios.Step{Op: history.Acquire, For: probeTTLs * r.scenario.TTL})
+	if err == nil && outcome == history.Ok {
+		_, _ = c.do(scenarios.Step{Op: history.Release, For: r.scenario.TTL / 2})
+	}
+}
+
+// closeAll closes the locks, each in its own goroutine: one that hangs must not keep the others.
+func closeAll(clients []*client) error {
+	errs := make([]error, len(clients))
+	var closing sync.WaitGroup
+	for i, c := range clients {
+		c.data.close()
+		closing.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					errs[i] = fmt.Errorf("the lock panicked in Close: %v", p)
+				}
+			}()
+			_ = c.lock.Close()
+		})
+	}
+	closing.Wait()
+	return errors.Join(errs...)
+}
+
+func brokenBy(clients []*client) error {
+	var errs []error
+	for _, c := range clients {
+		errs = append(errs, c.broken)
+	}
+	return errors.Join(errs...)
+}

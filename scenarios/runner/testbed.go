@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/lockfault/lockfault/checker/history"
+	"github.com/lockfault/lockfault/locks"
+	"github.com/lockfault/lockfault/nemesis"
+)
+
+// Testbed is where plans run.
+type Testbed interface {
+	// Name as in "sim" or "docker".
+	Name() string
+	// Run builds what setup asks for, calls body with it, and takes everything down. An error says what the code under test
+	// left behind, or why the testbed could not be had.
+	Run(setup Setup, body func(Cluster)) error
+}
+
+// Setup is what a plan needs of a testbed.
+type Setup struct {
+	Seed     uint64
+	Servers  locks.Servers
+	Clients  []string
+	Observer Observer
+	// Serve answers one client's connection to the protected resource until it ends.
+	Serve func(client string, conn net.Conn)
+}
+
+// Observer hears what lock servers do, at the instant they do it.
+type Observer interface {
+	// Event reports what a lock server did to a key; the observer fills in index and time. It does not call the cluster.
+	Event(history.Event)
+	// Answered tells that a node has executed a command of the client and sent its answer; wrote, that it set a key.
+	Answered(client, node string, wrote bool)
+}
+
+// Cluster is what a testbed has built for one run.
+type Cluster interface {
+	nemesis.Target
+	// Now is the time since the start of the run.
+	Now() time.Duration
+	// Addresses of the lock servers, in the order of locks.Servers.Names.
+	Addresses() []string
+	// Dialer opens connections of a client to lock servers.
+	Dialer(client string) func(ctx context.Context, network, addr string) (net.Conn, error)
+	// DialResource opens a connection of a client to the protected resource.
+	DialResource(ctx context.Context, client string) (net.Conn, error)
+	// Step waits until the client may take its next step: not while it is paused. It fails once the client is dead.
+	Step(client string) error
+	// Notice is Step for what a client learns beside its steps.
+	Notice(client string) error
+	// AlignNemesis waits for an instant at which nothing but the nemesis acts.
+	AlignNemesis()
+}

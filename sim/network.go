@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"hash/fnv"
+	"sync"
+	"time"
+
+	"github.com/lockfault/lockfault/nemesis"
+)
+
+// Every instant at which something can happen by itself belongs to one slot: instant mod slotCycle. Each client, each
+// direction of each link and the nemesis have their own, so no two of them ever act at the same instant and the order of
+// events does not depend on the scheduler.
+const slotCycle = 8192 * time.Nanosecond
+
+const nemesisSlot = 1
+
+// Delays of an undisturbed link, one way, per message. A local network, with a little spread.
+const (
+	delayMin    = 100 * time.Microsecond
+	delaySpread = 400 * time.Microsecond
+)
+
+// network carries bytes between clients and servers with delays that depend on the seed, the link, the direction and the
+// number of the message only: never on what other links do.
+type network struct {
+	mu      sync.Mutex // held briefly, never across a wait
+	start   time.Time
+	seed    uint64
+	links   map[nemesis.Link]*link
+	slots   uint32
+	closing chan struct{} // closed when the run is over: nothing on the network waits any more
+}
+
+func newNetwork(seed uint64) *network {
+	return &network{start: time.Now(), seed: seed, links: map[nemesis.Link]*link{}, slots: nemesisSlot, closing: make(chan struct{})}
+}
+
+// slot hands out a slot of its own. Callers ask in an order that the plan fixes.
+func (n *network) slot() time.Duration {
+	n.slots++
+	return time.Duration(n.slots) % slotCycle
+}
+
+// aligned is the first instant at or after t that belongs to slot.
+func (n *network) aligned(t time.Time, slot time.Duration) time.Time {
+	wait := slot - t.Sub(n.start)%slotCycle
+	if wait < 0 {
+		wait += slotCycle
+	}
+	return t.Add(wait)
+}
+
+// align waits for the next instant of slot.
+func (n *network) align(slot time.Duration) {
+	time.Sleep(time.Until(n.aligned(time.Now(), slot)))
+}
+
+// link joins a client to a server, or the primary to its replica.
+type link struct {
+	net               *network
+	name              nemesis.Link
+	requests, replies *lane
+	pipes             map[*pipe]struct{}
+}
+
+// addLink makes the link once; asking again returns it.
+func (n *network) addLink(name nemesis.Link) *link {
+	if l, ok := n.links[name]; ok {
+		return l
+	}
+	l := &link{net: n, name: name, pipes: map[*pipe]struct{}{}}
+	l.requests = n.newLane(name.From + ">" + name.To)
+	l.replies = n.newLane(name.To + ">" + name.From)
+	n.links[name] = l
+	return l
+}
+
+func (l *link) lanes(d nemesis.Direction) []*lane {
+	switch d {
+	case nemesis.Requests:
+		return []*lane{l.requests}
+	case nemesis.Replies:
+		return []*lane{l.replies}
+	default:
+		return []*lane{l.requests, l.replies}
+	}
+}
+
+// lane is one direction of a link.
+type lane struct {
+	net  *network
+	slot time.Duration
+	key  uint64 // of the delays
+	sent uint64
+	last time.Time // arrival of the newest segment: the lane keeps order
+
+	disturbances []*disturbance
+	held         []heldSegment // by a cut, oldest first
+	freed        chan struct{} // closed when a cut or drop heals: dials wait for it
+}
+
+type heldSegment struct {
+	to  *stream
+	seg segment
+}
+
+func (n *network) newLane(name string) *lane {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return &lane{net: n, slot: n.slot(), key: mix(n.seed ^ h.Sum64()), freed: make(chan struct{})}
+}
+
+// disturbance is a nemesis.Disturbance in force, with what it did.
+type disturbance struct {
+	how            nemesis.Disturbance
+	bytes, dials   int
+	delayed        int
+	longestAddedBy time.Duration
+}
+
+func (l *lane) blocked() *disturbance {
+	for _, d := range l.disturbances {
+		if d.how.Cut || d.how.Drop {
+			return d
+		}
+	}
+	return nil
+}
+
+// arrival draws when the next message gets through. The network is locked.
+func (l *lane) arrival() time.Time {
+	l.sent++
+	draw := mix(l.key + l.sent)
+	delay := delayMin + time.Duration(draw%uint64(delaySpread))
+	for _, d := range l.disturbances {
+		if d.how.Cut || d.how.Drop {
+			continue
+		}
+		added := d.how.Delay
+		if d.how.Jitter > 0 {
+			added += time.Duration(mix(draw) % uint64(d.how.Jitter))
+		}
+		delay += added
+		d.delayed++
+		d.longestAddedBy = max(d.longestAddedBy, added)
+	}
+	at := l.net.aligned(time.Now().Add(delay), l.slot)
+	if !at.After(l.last) {
+		at = l.last.Add(slotCycle)
+	}
+	l.last = at
+	return at
+}
+
+// send puts a segment on its way to s, or holds it, or loses it. The network is locked.
+func (l *lane) send(s *stream, seg segment) {
+	switch d := l.blocked(); {
+	case d == nil && len(l.held) == 0:
+		seg.arrives = l.arrival()
+		s.queue = append(s.queue, seg)
+		s.signal()
+	case d != nil && d.how.Drop:
+		d.bytes += len(seg.bytes)
+		s.lost = true
+	default:
+		if d != nil {
+			d.bytes += len(seg.bytes)
+		}
+		l.held = append(l.held, heldSegment{s, seg})
+	}
+}
+
+// heal lifts a disturbance: held segments go on their way in order, and connections that lost something are reset.
+// The network is locked.
+func (l *lane) heal(d *disturbance, pipes map[*pipe]struct{}) {
+	for i, x := range l.disturbances {
+		if x == d {
+			l.disturbances = append(l.disturbances[:i:i], l.disturbances[i+1:]...)
+			break
+		}
+	}
+	if l.blocked() != nil {
+		return
+	}
+	held := l.held
+	l.held = nil
+	for _, h := range held {
+		l.send(h.to, h.seg)
+	}
+	for p := range pipes {
+		if p.there.lost || p.back.lost {
+			p.reset()
+		}
+	}
+	close(l.freed)
+	l.freed = make(chan struct{})
+}
+
+// mix is the finaliser of SplitMix64 (Steele, Lea, Flood 2014): a good bijection of 64 bits.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
