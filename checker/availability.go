@@ -58,7 +58,7 @@ func (c *Case) gone(client string, from, to time.Duration) []string {
 }
 
 func (c *Case) minority(nodes []string) bool {
-	return !slices.Contains(nodes, allNodes) && 2*len(nodes) < c.Plan.Nodes && c.Plan.Nodes > 2
+	return !slices.Contains(nodes, allNodes) && 2*len(nodes) < c.Plan.Nodes
 }
 
 // excused tells whether anything but the missing nodes explains that an acquire was not granted: a lease that may have

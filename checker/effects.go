@@ -18,7 +18,7 @@ var effects = Property{
 
 // judgeEffects judges each register by what its own log says was applied. What the resource refused had no effect.
 //
-// A section is all applied accesses under one lease. A section that starts with a write is taken to know the version of
+// A section is all applied accesses under one lease; one whose writes were all refused is aborted and does not count. A section that starts with a write is taken to know the version of
 // the time of its grant, as if it had read then: a write that comes late and blind over another's is stale, though a
 // serial order would excuse it. The rules:
 //
@@ -109,7 +109,8 @@ func (r *register) intrusion(s *section, i int) *breach {
 			s.name, withFence(now.Fence), at(now.Time),
 			author(unseen), bareFence(unseen.Fence), at(unseen.Time), s.name, saw)
 	} else {
-		sentence = fmt.Sprintf("%s's read%s at %s found version %d, since %s's write%s at %s had come into the middle of %s's section: %s",
+		sentence = fmt.Sprintf(
+			"%s's read%s at %s found version %d, since %s's write%s at %s had come into the middle of %s's section: %s",
 			s.name, withFence(now.Fence), at(now.Time), now.Version,
 			author(unseen), withFence(unseen.Fence), at(unseen.Time), s.name, saw)
 	}
@@ -126,7 +127,8 @@ func (r *register) halfway(s *section, i int, step Step) *breach {
 		return nil
 	}
 	read := s.events[i]
-	sentence := fmt.Sprintf("%s's read%s at %s saw a half-done section of %s: version %d, written%s at %s and overwritten by %s at %s",
+	sentence := fmt.Sprintf(
+		"%s's read%s at %s saw a half-done section of %s: version %d, written%s at %s and overwritten by %s at %s",
 		s.name, withFence(read.Fence), at(read.Time), author(before), before.Version,
 		withFence(before.Fence), at(before.Time), author(after), at(after.Time))
 	return &breach{r, after.Index, sentence, []int{before.Index, read.Index, after.Index}}

@@ -2,107 +2,118 @@ package checker
 
 import "testing"
 
-func TestSectionsAreAtomic(t *testing.T) {
-	checkLaws(t, Effects, []law{
-		{"a stale write is applied", `
+func TestSectionsAreAtomic(t *testing.T) { checkLaws(t, Effects, effectsLaws) }
+
+var effectsLaws = []law{
+	{"a stale write is applied", `
 			0..0.001   A acquire ok lease=a fence=33
 			0.100      R read ok lease=a by=A fence=33
 			9..10.1    B acquire ok lease=b fence=34
 			10.150     R read ok lease=b by=B fence=34
 			10.2       R write ok lease=b by=B fence=34 version=1
 			15         R write ok lease=a by=A fence=33 version=2`,
-			Violated, "A's write with fence 33 at 15.000 s was applied after B's 34 at 10.200 s, which A had not seen: it last saw version 0, read at 0.100 s",
-			[]int{3, 7, 8}},
-		{"a stale write is refused", `
+		Violated, "A's write with fence 33 at 15.000 s was applied after B's 34 at 10.200 s, which A had not seen: it last saw version 0, read at 0.100 s",
+		[]int{3, 7, 8}},
+	{"a stale write is refused", `
 			0..0.001   A acquire ok lease=a fence=33
 			0.100      R read ok lease=a by=A fence=33
 			9..10.1    B acquire ok lease=b fence=34
 			10.2       R write ok lease=b by=B fence=34 version=1
 			15         R write fail lease=a by=A fence=33`,
-			Held, "1 write applied in 2 sections, each as one atomic step", nil},
-		{"a blind stale write", `
+		Held, "1 write applied in 1 section, each as one atomic step", nil},
+	{"a blind stale write", `
 			0..1      A acquire ok lease=a
 			9..10.1   B acquire ok lease=b
 			10.2      R write ok lease=b by=B version=1
 			20        R write ok lease=a by=A version=2`,
-			Violated, "A's write at 20.000 s was applied after B's at 10.200 s, which A had not seen: it last saw version 0, when granted at 1.000 s", nil},
-		{"a blind write in its turn", `
+		Violated, "A's write at 20.000 s was applied after B's at 10.200 s, which A had not seen: it last saw version 0, when granted at 1.000 s", nil},
+	{"a blind write in its turn", `
 			0..1    A acquire ok lease=a
 			1.2     R write ok lease=a by=A version=1
 			1.5     A release invoke lease=a
 			2..3    B acquire ok lease=b
 			4       R write ok lease=b by=B version=2`, Held, "", nil},
-		{"a stale write before the new holder's first (fencing alone does not help)", `
+	{"a stale write before the new holder's first (fencing alone does not help)", `
 			0..1     A acquire ok lease=a fence=33
 			1.1      R read ok lease=a by=A fence=33
 			9..10    B acquire ok lease=b fence=34
 			10.1     R read ok lease=b by=B fence=34
 			10.2     R write ok lease=a by=A fence=33 version=1
 			10.3     R write ok lease=b by=B fence=34 version=2`,
-			Violated, "B's write with fence 34 at 10.300 s was applied after A's 33 at 10.200 s, which B had not seen: it last saw version 0, read at 10.100 s", nil},
-		{"a read in the middle that changed", `
+		Violated, "B's write with fence 34 at 10.300 s was applied after A's 33 at 10.200 s, which B had not seen: it last saw version 0, read at 10.100 s", nil},
+	{"a read in the middle that changed", `
 			0..1   A acquire ok lease=a
 			1.1    R read ok lease=a by=A
 			2..3   B acquire ok lease=b
 			3.1    R write ok lease=b by=B version=1
 			4      R read ok lease=a by=A version=1`,
-			Violated, "A's read at 4.000 s found version 1, since B's write at 3.100 s had come into the middle of A's section: it last saw version 0, read at 1.100 s", nil},
-		{"a read of a half-done section", `
+		Violated, "A's read at 4.000 s found version 1, since B's write at 3.100 s had come into the middle of A's section: it last saw version 0, read at 1.100 s", nil},
+	{"a read of a half-done section", `
 			0..1   A acquire ok lease=a
 			1.1    R write ok lease=a by=A version=1
 			2..3   B acquire ok lease=b
 			3.1    R read ok lease=b by=B version=1
 			4      R write ok lease=a by=A version=2`,
-			Violated, "B's read at 3.100 s saw a half-done section of A: version 1, written at 1.100 s and overwritten by A at 4.000 s", []int{3, 6, 7}},
-		{"a stale section that only reads once", `
+		Violated, "B's read at 3.100 s saw a half-done section of A: version 1, written at 1.100 s and overwritten by A at 4.000 s", []int{3, 6, 7}},
+	{"a stale section that only reads once", `
 			0..1   A acquire ok lease=a
 			1.1    R write ok lease=a by=A version=1
 			2..3   B acquire ok lease=b
 			3.1    R read ok lease=b by=B version=1
 			4      R write ok lease=b by=B version=2
 			5      R read ok lease=c by=C version=2`, Held, "", nil},
-		{"several writes of one section", `
+	{"several writes of one section", `
 			0..1   A acquire ok lease=a fence=1
 			1.1    R read ok lease=a by=A
 			1.2    R write ok lease=a by=A version=1 fence=1
 			1.3    R read ok lease=a by=A version=1
 			1.4    R write ok lease=a by=A version=2 fence=1`, Held, "", nil},
-		{"one client's sections are two", `
+	{"one client's sections are two", `
 			0..1   A acquire ok lease=a1
 			1.1    R read ok lease=a1 by=A
 			2..3   A acquire ok lease=a2
 			3.1    R write ok lease=a2 by=A version=1
 			4      R write ok lease=a1 by=A version=2`, Violated, "", nil},
-		{"without leases a client is a section", `
+	{"without leases a client is a section", `
 			0..1   A acquire ok lease=a
 			1.1    R read ok by=A
 			1.2    R write ok by=B version=1
 			1.3    R write ok by=A version=2`, Violated, "", nil},
-		{"a register that started with writes", `
+	{"a register that started with writes", `
 			0..1   A acquire ok lease=a
 			1.1    R read ok lease=a by=A version=7
 			1.2    R write ok lease=a by=A version=8`, Held, "", nil},
-		{"two registers", `
+	{"two registers", `
 			0..1   A acquire ok lease=a
 			1.1    R write ok lease=a by=A version=1 on=x
 			1.2    R write ok lease=b by=B version=1 on=y
 			1.3    R write ok lease=a by=A version=2 on=x`, Held, "", nil},
-		{"nothing applied", `
+	{"nothing applied", `
 			0..1   A acquire ok lease=a
 			1.1    R write fail lease=a by=A`, Undecided, "the resource applied no write", nil},
-		{"no log", `
+	{"no log", `
 			0..1   A acquire ok lease=a`, Undecided, "the history has no log of the protected resource", nil},
-		{"a log with a gap", `
+	{"a log with a gap", `
 			0..1   A acquire ok lease=a
 			1.1    R write ok lease=a by=A version=1
 			1.2    R write ok lease=a by=A version=3`, Undecided, "the log of the resource is not whole: version 3 at event 4, where 1 writes were seen", nil},
-		{"a log without numbers", `
+	{"a log without numbers", `
 			0..1   A acquire ok lease=a
 			1.1    R write ok lease=a by=A`, Undecided, "the resource does not number its writes (event 3)", nil},
-		{"nothing granted", `
+	{"nothing granted", `
 			0..1   A acquire fail
 			1.1    R write ok lease=a by=A version=1`, Undecided, "no acquire succeeded", nil},
-	})
+}
+
+func TestASingleBreachIsNotCounted(t *testing.T) {
+	v := judgeOne(t, Effects, `
+		0..1   A acquire ok lease=a
+		1.1    R read ok lease=a by=A
+		2      R write ok lease=b by=B version=1
+		5      R write ok lease=a by=A version=2`)
+	if v.Status != Violated || v.Reason != "" {
+		t.Errorf("got %v (%s)", v.Status, v.Reason)
+	}
 }
 
 func TestFurtherBreachesAreCounted(t *testing.T) {

@@ -70,27 +70,19 @@ func holdsByLock(c *Case) [][]*hold {
 }
 
 // firstOverlap finds the first belief that starts while another client's lasts, and that other one; nil if there is
-// none. Holds come by their start. It is the sweep for disjoint cores of mutex histories (Gibbons and Korach 1997,
-// "Testing shared memories", for the idea of zones), in O(n) after sorting: of all beliefs so far, only the longest and
-// the longest of any other client can be in the way.
+// none. Holds come by their start. It is the sweep over the cores of a mutex history, in O(n) after sorting (Gibbons and
+// Korach 1997, "Testing shared memories", for the idea of zones). Only the longest belief so far can be in the way: if
+// it is the same client's and another's lasts as well, those two overlap, and were found before.
 func firstOverlap(holds []*hold) (earlier, later *hold) {
-	var longest, other *hold
+	var longest *hold
 	for _, h := range holds {
-		rival := longest
-		if rival != nil && rival.Client == h.Client {
-			rival = other
-		}
-		if rival != nil && h.From < rival.To {
-			return rival, h
-		}
 		switch {
-		case longest == nil || h.To > longest.To:
-			if longest != nil && longest.Client != h.Client {
-				other = longest
-			}
+		case longest == nil:
 			longest = h
-		case h.Client != longest.Client && (other == nil || h.To > other.To):
-			other = h
+		case h.From < longest.To && h.Client != longest.Client:
+			return longest, h
+		case h.To > longest.To:
+			longest = h
 		}
 	}
 	return nil, nil

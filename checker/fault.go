@@ -35,6 +35,7 @@ type Fault struct {
 	To        time.Duration // when it was healed or reported; the greatest duration if never
 	Injected  bool          // it has an invocation
 	Outcome   history.Type  // Ok: it took effect; Fail: it did not; 0 or Info: nobody knows
+	Optional  bool          // the plan says that a run which it did not touch shows something all the same
 }
 
 func (f *Fault) String() string {
@@ -117,7 +118,7 @@ func (d *digest) addFault(e history.Event) error {
 	case f.Kind != e.Op:
 		return fmt.Errorf("fault %s was injected as %s and completes as %s", e.Process, f.Kind, e.Op)
 	}
-	f.To, f.Outcome = e.Time, e.Type
+	f.To, f.Outcome, f.Optional = e.Time, e.Type, e.Detail["optional"] == "true"
 	return nil
 }
 

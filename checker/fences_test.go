@@ -65,6 +65,15 @@ func TestLowerFencesAreNotApplied(t *testing.T) {
 			0..1   A acquire ok lease=a fence=33
 			2      R write ok lease=a by=A fence=33 version=1
 			3      R write ok lease=a by=A fence=33 version=2`, Held, "", nil},
+		{"without clients the lease tells the holder", `
+			0..1   A acquire ok lease=a fence=33
+			2      R write ok lease=a fence=33 version=1
+			3      R write ok lease=a fence=33 version=2`, Held, "", nil},
+		{"one fence of two leases", `
+			0..1   A acquire ok lease=a fence=33
+			2      R write ok lease=a fence=33 version=1
+			3      R write ok lease=b fence=33 version=2 by=B`,
+			Violated, "B's write with fence 33 at 3.000 s was applied after lease a's with fence 33 at 2.000 s", nil},
 		{"two resources", `
 			0..1   A acquire ok lease=a fence=33
 			2      R write ok lease=b by=B fence=34 version=1 on=x

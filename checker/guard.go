@@ -52,6 +52,9 @@ func faultWithoutEvidence(c *Case) string {
 		switch f.Outcome {
 		case history.Ok:
 		case history.Fail:
+			if f.Optional {
+				continue
+			}
 			if !f.Injected {
 				return fmt.Sprintf("%v never struck", f)
 			}

@@ -2,62 +2,78 @@ package checker
 
 import "testing"
 
-func TestTheLockCanBeHadAfterHealing(t *testing.T) {
-	checkLaws(t, Progress, []law{
-		{"the probe is granted", `
+func TestTheLockCanBeHadAfterHealing(t *testing.T) { checkLaws(t, Progress, progressLaws) }
+
+var progressLaws = []law{
+	{"the probe is granted", `
 			0..1     A acquire fail
 			1..5     fault-1 pause ok subject=A
 			20..21   probe acquire ok lease=p`, Held, "every operation ended, and the probe was granted the lock at 21.000 s", nil},
-		{"the probe is refused", `
+	{"the probe is refused", `
 			0..1     A acquire ok lease=a
 			0.5      n1 key-set ok on=lock:r by=A
 			1..5     fault-1 pause ok subject=A
 			20..41   probe acquire fail`,
-			Violated, "the probe, asking since 20.000 s, was refused the lock at 41.000 s, though every fault had healed by 5.000 s; lock:r on n1 still has what A set at 0.500 s", []int{2, 6, 7}},
-		{"the probe gets no answer", `
+		Violated, "the probe, asking since 20.000 s, was refused the lock at 41.000 s, though every fault had healed by 5.000 s; lock:r on n1 still has what A set at 0.500 s", []int{2, 6, 7}},
+	{"the probe gets no answer", `
 			0..1     A acquire ok lease=a
 			2..3     A release ok lease=a
 			20..41   probe acquire info`,
-			Violated, "the probe, asking since 20.000 s, did not get an answer about the lock at 41.000 s", nil},
-		{"refused first, then granted", `
+		Violated, "the probe, asking since 20.000 s, did not get an answer about the lock at 41.000 s", nil},
+	{"refused first, then granted", `
 			20..21   probe acquire fail
 			22..23   probe acquire ok lease=p`, Held, "", nil},
-		{"the probe came before the healing", `
+	{"the probe came before the healing", `
 			1..30    fault-1 cut ok subject=A-n1
 			20..41   probe acquire fail`, Undecided, "every operation ended, but nobody tried after healing", nil},
-		{"the probe gave up before the last lease was over", `
+	{"the probe gave up before the last lease was over", `
 			0..1     A acquire ok lease=a
 			18       A died info
 			20..21   probe acquire fail`, Undecided, "the probe gave up at 21.000 s, before every lease had run out", nil},
-		{"what a link held may be a lease for a TTL", `
+	{"what a link held may be a lease for a TTL", `
 			1..30    fault-1 cut ok subject=A-n1
 			31..32   probe acquire fail`, Undecided, "", nil},
-		{"an operation that never ends", `
+	{"an operation that never ends", `
 			3        A acquire invoke
 			60..61   probe acquire ok lease=p`,
-			Violated, "A's acquire of 3.000 s had not ended when the history did, at 61.000 s", []int{1, 4}},
-		{"the dead need not end", `
+		Violated, "A's acquire of 3.000 s had not ended when the history did, at 61.000 s", []int{1, 4}},
+	{"the dead need not end", `
 			3        A acquire invoke
 			4        A died info
 			60..61   probe acquire ok lease=p`, Held, "", nil},
-		{"a fault that never healed is to blame", `
+	{"a fault that never healed is to blame", `
 			3        A write invoke
 			4        fault-1 pause invoke subject=A
 			60..61   probe acquire ok lease=p`, Undecided, "fault-1 (pause of A) left no evidence of an effect", nil},
-		{"in a history that was cut off operations may be open", `
+	{"a fault of another client is not", `
+			3        A write invoke
+			4        fault-1 pause invoke subject=B
+			60..61   probe acquire ok lease=p`, Violated, "", nil},
+	{"without faults nothing is late", `
+			1..2     probe acquire fail`, Violated, "the probe, asking since 1.000 s, was refused the lock at 2.000 s", nil},
+	{"an acquire with unknown outcome may have left a lease", `
+			10..11   A acquire info
+			20..21   probe acquire fail`, Undecided, "the probe gave up at 21.000 s, before every lease had run out", nil},
+	{"so may one whose client died", `
+			10       A acquire invoke
+			11       A died info
+			20..21   probe acquire fail`, Undecided, "the probe gave up at 21.000 s, before every lease had run out", nil},
+	{"a holder that goes on for ever is no excuse", `
+			10..11   A acquire ok lease=a
+			20..21   probe acquire fail`, Violated, "", nil},
+	{"in a history that was cut off operations may be open", `
 			3        A acquire invoke
 			60..61   probe acquire ok lease=p
 			cut off`, Undecided, "the history has no end event: it was cut off", nil},
-		{"unknown is an end", `
+	{"unknown is an end", `
 			3..9     A acquire info
 			60..61   probe acquire ok lease=p`, Held, "", nil},
-		{"a panic", `
+	{"a panic", `
 			3        A acquire invoke
 			4        A panic info error=index_out_of_range
 			5..6     A acquire ok lease=a
 			60..61   probe acquire ok lease=p`,
-			Violated, "A's acquire panicked at 4.000 s: index out of range", []int{1, 2}},
-		{"no probe", `
+		Violated, "A's acquire panicked at 4.000 s: index out of range", []int{1, 2}},
+	{"no probe", `
 			0..1     A acquire ok lease=a`, Undecided, "every operation ended, but nobody tried after healing", nil},
-	})
 }

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/lockfault/lockfault/checker/history"
@@ -14,7 +15,8 @@ type register struct {
 	sections []*section      // by first access
 	gap      string          // why the log cannot be trusted, "" if it can
 
-	byKey map[string]*section
+	byKey   map[string]*section
+	refused map[string]bool // keys of sections of which a write was refused
 }
 
 // section is what one holder did to a register. A read at the grant may stand at the start: then the first of the events
@@ -57,15 +59,27 @@ func registers(c *Case) []*register {
 		id := name{e.Process, e.Resource}
 		r := index[id]
 		if r == nil {
-			r = &register{byKey: map[string]*section{}, initial: -1}
+			r = &register{byKey: map[string]*section{}, refused: map[string]bool{}, initial: -1}
 			index[id] = r
 			all = append(all, r)
 		}
-		if e.Type == history.Ok && r.gap == "" {
+		switch {
+		case e.Type == history.Ok && r.gap == "":
 			r.add(c, e, grants[e.Lease])
+		case e.Type == history.Fail && e.Op == history.Write:
+			r.refused[sectionKey(e)] = true
 		}
 	}
+	for _, r := range all {
+		r.sections = slices.DeleteFunc(r.sections, r.aborted)
+	}
 	return all
+}
+
+// aborted tells of a section that had a write refused and none applied: it did nothing to the data, and what it read it
+// could not act upon. Databases do not hold the reads of aborted transactions against a history either (Adya 1999).
+func (r *register) aborted(s *section) bool {
+	return r.refused[s.key] && !slices.ContainsFunc(s.events, func(e history.Event) bool { return e.Op == history.Write })
 }
 
 // add takes one applied access into the log. Versions count applied writes, so the log itself shows whether it is whole.

@@ -88,13 +88,13 @@ func (b *bed) client(name string) (Lock, []*link) {
 	h.Write([]byte(name))
 	lock, err := b.entry.New(Env{
 		Client: name, Nodes: addrs, TTL: ttl, Fencing: b.fencing, Rand: rand.New(rand.NewPCG(1, h.Sum64())),
-		Dial: func(_ context.Context, _, addr string) (net.Conn, error) {
+		Dial: func(ctx context.Context, _, addr string) (net.Conn, error) {
 			for i, a := range addrs {
 				if a == addr {
-					return links[i].dial()
+					return links[i].dial(ctx)
 				}
 			}
-			return nil, errNoServer
+			return nil, fmt.Errorf("no server at %s", addr)
 		},
 	})
 	if err != nil {
@@ -126,8 +126,21 @@ func (b *bed) tryFor(d time.Duration, l Lock, resource string) (*Lease, error) {
 func (b *bed) release(l Lock, lease *Lease) {
 	b.t.Helper()
 	if err := l.Release(b.t.Context(), lease); err != nil {
-		b.t.Fatalf("release: %v", err)
+		b.t.Errorf("release: %v", err)
 	}
+}
+
+// acquireLater acquires after a while, in the background. It sends nil if that failed.
+func (b *bed) acquireLater(after time.Duration, l Lock, resource string) <-chan *Lease {
+	granted := make(chan *Lease, 1)
+	time.AfterFunc(after, func() {
+		lease, err := b.tryFor(time.Second, l, resource)
+		if err != nil {
+			b.t.Errorf("acquire after %v: %v", after, err)
+		}
+		granted <- lease
+	})
+	return granted
 }
 
 // keys counts the nodes that hold a lock on the resource.

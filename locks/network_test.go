@@ -1,7 +1,7 @@
 package locks
 
 import (
-	"errors"
+	"context"
 	"io"
 	"net"
 	"os"
@@ -14,7 +14,8 @@ import (
 // link is the test network between one client and one server. Its faults may be set at any time.
 type link struct {
 	serve         func(net.Conn)
-	refuse        atomic.Bool // dialling fails
+	refuse        atomic.Bool // dialling fails at once
+	ignore        atomic.Bool // dialling has no answer
 	loseRequests  atomic.Bool // what the client sends vanishes
 	loseReplies   atomic.Bool // what the server sends vanishes
 	latency       atomic.Int64
@@ -23,7 +24,11 @@ type link struct {
 	commandsTried atomic.Int64              // writes of the client
 }
 
-func (l *link) dial() (net.Conn, error) {
+func (l *link) dial(ctx context.Context) (net.Conn, error) {
+	if l.ignore.Load() {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	if l.refuse.Load() {
 		return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 	}
@@ -154,5 +159,3 @@ func (s *stream) signal() {
 	default:
 	}
 }
-
-var errNoServer = errors.New("no server at that address")

@@ -3,10 +3,10 @@ package locks
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
 )
 
@@ -17,13 +17,13 @@ func TestRedlockRefusesAGrantThatCameTooLate(t *testing.T) {
 		other, _ := b.client("B")
 		b.release(a, b.acquire(a, "r"))
 		b.afterCommand("SET", func() { stop(links, ttl+500*time.Millisecond) })
-		time.AfterFunc(ttl+100*time.Millisecond, func() { b.acquire(other, "r") })
+		b.acquireLater(ttl+100*time.Millisecond, other, "r")
 		lease, err := b.tryFor(ttl+time.Second, a, "r")
 		if !errors.Is(err, ErrNotAcquired) {
-			t.Fatalf("lease %v, error %v", lease, err)
+			b.t.Fatalf("lease %v, error %v", lease, err)
 		}
 		if n := b.keys("r"); n != 5 {
-			t.Errorf("B has %d keys left of 5", n)
+			b.t.Errorf("B has %d keys left of 5", n)
 		}
 	})
 }
@@ -35,10 +35,10 @@ func TestRedlockTakesAGrantThatCameInTime(t *testing.T) {
 		b.afterCommand("SET", func() { stop(links, ttl/2) })
 		lease, err := b.tryFor(ttl, a, "r")
 		if err != nil {
-			t.Fatal(err)
+			b.t.Fatal(err)
 		}
 		if left := time.Until(lease.Until()); left > ttl/2 || left < ttl/2-200*time.Millisecond {
-			t.Errorf("%v left, although half of it went by", left)
+			b.t.Errorf("%v left, although half of it went by", left)
 		}
 	})
 }
@@ -58,10 +58,10 @@ func TestRedlockGrantsWithAMinorityDown(t *testing.T) {
 				start := time.Now()
 				lease := b.acquire(a, "r")
 				if took := time.Since(start); took > 60*time.Millisecond {
-					t.Errorf("took %v, more than one node's timeout", took)
+					b.t.Errorf("took %v, more than one node's timeout", took)
 				}
-				if err := a.Extend(t.Context(), lease); err != nil {
-					t.Error(err)
+				if err := a.Extend(b.t.Context(), lease); err != nil {
+					b.t.Error(err)
 				}
 				b.release(a, lease)
 			})
@@ -77,13 +77,13 @@ func TestRedlockWithAMajorityDownFailsAndLeavesNoKey(t *testing.T) {
 		}
 		start := time.Now()
 		if _, err := b.tryFor(2*time.Second, a, "r"); !errors.Is(err, ErrNotAcquired) {
-			t.Errorf("acquire: %v", err)
+			b.t.Errorf("acquire: %v", err)
 		}
 		if took := time.Since(start); took > 2200*time.Millisecond {
-			t.Errorf("took %v", took)
+			b.t.Errorf("took %v", took)
 		}
 		if n := b.keys("r"); n != 0 {
-			t.Errorf("%d keys left", n)
+			b.t.Errorf("%d keys left", n)
 		}
 	})
 }
@@ -99,11 +99,11 @@ func TestRedlockUndoesOnEveryNode(t *testing.T) {
 		links[1].loseReplies.Store(true)
 		time.AfterFunc(45*time.Millisecond, func() { links[1].loseReplies.Store(false) })
 		if _, err := b.tryFor(100*time.Millisecond, a, "r"); !errors.Is(err, ErrNotAcquired) {
-			t.Fatalf("acquire: %v", err)
+			b.t.Fatalf("acquire: %v", err)
 		}
 		for i, want := range []bool{false, false, true, true, true} {
 			if b.nodes[i].Exists(Key("r")) != want {
-				t.Errorf("node %d: key there: %v, want %v", i+1, !want, want)
+				b.t.Errorf("node %d: key there: %v, want %v", i+1, !want, want)
 			}
 		}
 	})
@@ -115,22 +115,25 @@ func TestRedlockRetriesWithAFreshToken(t *testing.T) {
 		for _, m := range b.nodes[:3] {
 			m.Set(Key("r"), "B")
 		}
+		var mu sync.Mutex
 		tokens := map[string]int{}
 		b.nodes[4].Server().SetPreHook(func(_ *server.Peer, cmd string, args ...string) bool {
+			mu.Lock()
+			defer mu.Unlock()
 			if cmd == "SET" {
 				tokens[args[1]]++
 			}
 			return false
 		})
 		if _, err := b.tryFor(2*time.Second, a, "r"); !errors.Is(err, ErrNotAcquired) {
-			t.Fatal(err)
+			b.t.Fatal(err)
 		}
 		if len(tokens) < 5 {
-			t.Errorf("%d tokens in 2 s", len(tokens))
+			b.t.Errorf("%d tokens in 2 s", len(tokens))
 		}
 		for token, n := range tokens {
 			if n != 1 {
-				t.Errorf("%s was used %d times", token, n)
+				b.t.Errorf("%s was used %d times", token, n)
 			}
 		}
 	})
@@ -149,7 +152,7 @@ func TestRedlockFenceIsTheGreatestOfTheMajority(t *testing.T) {
 		otherLinks[1].refuse.Store(true)
 		second := b.acquire(other, "r")
 		if first.Fence != 42 || second.Fence != 43 {
-			t.Errorf("fences %d and %d, want 42 and 43", first.Fence, second.Fence)
+			b.t.Errorf("fences %d and %d, want 42 and 43", first.Fence, second.Fence)
 		}
 	})
 }
@@ -190,10 +193,10 @@ func TestRedlockCountsReleasesAndExtensions(t *testing.T) {
 					}
 					err := op(a, b, lease)
 					if (err == nil) != test.held || test.known != (err == nil || errors.Is(err, ErrNotHeld)) {
-						t.Errorf("%v", err)
+						b.t.Errorf("%v", err)
 					}
 					if err != nil && lease.Until() != until {
-						t.Error("until moved")
+						b.t.Error("until moved")
 					}
 				})
 			})
@@ -208,11 +211,11 @@ func TestRedlockExtendThatAnswersTooLateDoesNotCount(t *testing.T) {
 		lease := b.acquire(a, "r")
 		until := lease.Until()
 		b.afterCommand("EVAL", func() { stop(links, ttl+time.Second) })
-		if err := a.Extend(t.Context(), lease); err == nil {
-			t.Error("counted")
+		if err := a.Extend(b.t.Context(), lease); err == nil {
+			b.t.Error("counted")
 		}
 		if lease.Until() != until {
-			t.Error("until moved")
+			b.t.Error("until moved")
 		}
 	})
 }
@@ -233,7 +236,7 @@ func TestRedlockUnknownOnlyIfAMajorityMayKeepItsKeys(t *testing.T) {
 			}
 			_, err := b.tryFor(2*time.Second, a, "r")
 			if err == nil || errors.Is(err, ErrNotAcquired) == unknown {
-				t.Errorf("%d mute nodes: %v", mute, err)
+				b.t.Errorf("%d mute nodes: %v", mute, err)
 			}
 		})
 	}
@@ -250,11 +253,9 @@ func TestRedlockAdmitsTwoHoldersIfANodeForgets(t *testing.T) {
 		otherLinks[1].refuse.Store(true)
 		b.acquire(a, "r")
 		if _, err := b.tryFor(time.Second, other, "r"); !errors.Is(err, ErrNotAcquired) {
-			t.Fatalf("before: %v", err)
+			b.t.Fatalf("before: %v", err)
 		}
-		forget(b.nodes[2])
+		b.nodes[2].FlushAll()
 		b.acquire(other, "r")
 	})
 }
-
-func forget(m *miniredis.Miniredis) { m.FlushAll() }

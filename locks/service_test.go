@@ -17,8 +17,9 @@ type fakeService struct {
 	members []*server.Server
 
 	mu       sync.Mutex
-	isolated []bool // members without a majority
-	last     int    // id and revision given out last
+	isolated []bool          // members without a majority
+	refused  map[string]bool // commands that no majority is found for
+	last     int             // id and revision given out last
 	sessions map[int]*fakeSession
 	holders  map[string]fakeHolder
 	openings int
@@ -42,7 +43,7 @@ func newFakeService(n int) *fakeService {
 			_ = m.Register(name, func(c *server.Peer, _ string, args []string) {
 				f.mu.Lock()
 				defer f.mu.Unlock()
-				if f.isolated[i] {
+				if f.isolated[i] || f.refused[name] {
 					c.WriteError("NOQUORUM no majority")
 					return
 				}
@@ -141,7 +142,7 @@ func TestConsensusGoesOnWithAnotherMember(t *testing.T) {
 				fault(b, links)
 				lease, err := b.tryFor(3*time.Second, lock, "r")
 				if err != nil {
-					t.Fatal(err)
+					b.t.Fatal(err)
 				}
 				b.release(lock, lease)
 			})
@@ -154,7 +155,7 @@ func TestConsensusWithoutMajorityHoldsNothing(t *testing.T) {
 		lock, _ := b.client("A")
 		b.service.set(func() { b.service.isolated = []bool{true, true, true} })
 		if _, err := b.tryFor(2*time.Second, lock, "r"); !errors.Is(err, ErrNotAcquired) {
-			t.Fatalf("no session was opened, so nothing can be held, but: %v", err)
+			b.t.Fatalf("no session was opened, so nothing can be held, but: %v", err)
 		}
 	})
 }
@@ -172,11 +173,13 @@ func TestConsensusAcquireIsUnknownIfTheSessionMayHold(t *testing.T) {
 		})
 		_, err := b.tryFor(5*time.Second, lock, "r")
 		if err == nil || errors.Is(err, ErrNotAcquired) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("the service granted and no reply came, but: %v", err)
+			b.t.Fatalf("the service granted and no reply came, but: %v", err)
 		}
-		if _, session := b.service.alive(strconv.Itoa(b.service.holders["r"].session)); session == nil {
-			t.Error("the service granted nothing: unknown would be too cautious")
-		}
+		b.service.set(func() {
+			if _, session := b.service.alive(strconv.Itoa(b.service.holders["r"].session)); session == nil {
+				b.t.Error("the service granted nothing: unknown would be too cautious")
+			}
+		})
 	})
 }
 
@@ -197,12 +200,100 @@ func TestConsensusWaiterOpensAnotherSessionWhenItsOwnIsOver(t *testing.T) {
 		time.AfterFunc(5*time.Second, func() { b.release(a, held) })
 		lease, err := b.tryFor(10*time.Second, waiter, "r")
 		if err != nil {
-			t.Fatal(err)
+			b.t.Fatal(err)
 		}
-		if b.service.openings != 3 {
-			t.Errorf("%d sessions were opened, want 3: A's, B's, and B's second", b.service.openings)
-		}
+		b.service.set(func() {
+			if b.service.openings != 3 {
+				b.t.Errorf("%d sessions were opened, want 3: A's, B's, and B's second", b.service.openings)
+			}
+		})
 		b.release(waiter, lease)
+	})
+}
+
+// A waiter that was cut off for a TTL gives its session up, although the service may have kept it.
+func TestConsensusReturnsNoSessionThatItBelievesOver(t *testing.T) {
+	inBed(t, "consensus", false, func(b *bed) {
+		a, _ := b.client("A")
+		waiter, links := b.client("B")
+		held := b.acquire(a, "r")
+		cut := func(on bool) {
+			for _, l := range links {
+				l.loseRequests.Store(on)
+			}
+		}
+		time.AfterFunc(time.Second, func() {
+			cut(true)
+			b.service.set(func() {
+				for _, s := range b.service.sessions {
+					s.end = time.Now().Add(time.Hour)
+				}
+			})
+		})
+		time.AfterFunc(2*ttl, func() { b.release(a, held); cut(false) })
+		lease, err := b.tryFor(time.Minute, waiter, "r")
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if closed(lease.Lost) || !lease.Until().After(time.Now()) {
+			b.t.Errorf("lost %v, until %v", closed(lease.Lost), lease.Until())
+		}
+	})
+}
+
+func TestServiceErrorTellsWhetherItWasSent(t *testing.T) {
+	inBed(t, "consensus", false, func(b *bed) {
+		a, links := b.client("A")
+		for _, l := range links {
+			l.refuse.Store(true)
+		}
+		call := func() error {
+			_, err := a.(*consensus).service.open(b.t.Context(), ttl)
+			return err
+		}
+		if err := call(); !errors.Is(err, errNotSent) {
+			b.t.Errorf("no member reached: %v", err)
+		}
+		links[1].refuse.Store(false)
+		links[1].loseReplies.Store(true)
+		if err := call(); err == nil || errors.Is(err, errNotSent) {
+			b.t.Errorf("one member reached: %v", err)
+		}
+	})
+}
+
+func TestConsensusReleaseByClosingTheSession(t *testing.T) {
+	inBed(t, "consensus", false, func(b *bed) {
+		a, _ := b.client("A")
+		lease := b.acquire(a, "r")
+		b.service.set(func() { b.service.refused = map[string]bool{"LOCK.FREE": true} })
+		b.release(a, lease)
+		b.service.set(func() { b.service.refused = nil })
+		b.acquire(a, "r")
+	})
+}
+
+func TestConsensusSessionThatIsOverHoldsNothing(t *testing.T) {
+	inBed(t, "consensus", false, func(b *bed) {
+		a, _ := b.client("A")
+		waiter, _ := b.client("B")
+		held := b.acquire(a, "r")
+		time.AfterFunc(time.Second, func() {
+			b.service.set(func() { b.service.refused = map[string]bool{"LOCK.TRY": true} })
+		})
+		time.AfterFunc(2*time.Second, func() {
+			b.service.set(func() {
+				b.service.refused = map[string]bool{"SESSION.CLOSE": true}
+				for id := range b.service.sessions {
+					if strconv.Itoa(id) != held.Token {
+						delete(b.service.sessions, id)
+					}
+				}
+			})
+		})
+		if _, err := b.tryFor(3*time.Second, waiter, "r"); !errors.Is(err, ErrNotAcquired) {
+			b.t.Errorf("acquire: %v", err)
+		}
 	})
 }
 
@@ -217,10 +308,12 @@ func TestConsensusSessionsAreNeverSharedByGrants(t *testing.T) {
 		}
 		slices.Sort(tokens)
 		if n := len(slices.Compact(tokens)); n != 5 {
-			t.Errorf("%d sessions for 5 grants", n)
+			b.t.Errorf("%d sessions for 5 grants", n)
 		}
-		if n := len(b.service.sessions); n != 0 {
-			t.Errorf("%d sessions left open", n)
-		}
+		b.service.set(func() {
+			if n := len(b.service.sessions); n != 0 {
+				b.t.Errorf("%d sessions left open", n)
+			}
+		})
 	})
 }

@@ -40,6 +40,8 @@ func Random(rng *rand.Rand, s Shape) Schedule {
 			Fault: s.fault(rng, kinds[rng.IntN(len(kinds))], upTo),
 			When:  Trigger{At: upTo(s.Span)},
 			For:   s.TTL/10 + upTo(2*s.TTL),
+			// It may strike where nothing happens.
+			Optional: true,
 		})
 	}
 	slices.SortStableFunc(schedule, func(a, b Step) int { return int(a.When.At - b.When.At) })

@@ -11,7 +11,27 @@ import (
 	"github.com/lockfault/lockfault/nemesis"
 )
 
-var faultKinds = []string{"pause", "kill", "stall", "cut", "drop", "delay", "crash", "clock-step", "clock-rate", "failover"}
+// FaultKinds lists the faults that a scenario file may have, by the key that begins each.
+var FaultKinds = []struct{ Name, Summary string }{
+	{"pause", "a client stops as a whole and goes on later: garbage collection, SIGSTOP"},
+	{"kill", "a client dies; what it had sent still arrives"},
+	{"stall", "a client's renewals starve while its work goes on"},
+	{"cut", "a link holds what is sent and delivers it on healing"},
+	{"drop", "a link loses what is sent; its connections are reset on healing"},
+	{"delay", "a link takes longer, with jitter"},
+	{"crash", "a lock server stops and comes back with all, all but the last second, or nothing of its data"},
+	{"clock-step", "a lock server's wall clock is set forward or back"},
+	{"clock-rate", "a lock server's wall clock runs fast or slow, or stands still"},
+	{"failover", "the primary dies and its replica is promoted with what had reached it"},
+}
+
+func faultKinds() []string {
+	names := make([]string, len(FaultKinds))
+	for i, k := range FaultKinds {
+		names[i] = k.Name
+	}
+	return names
+}
 
 // timing are the keys that every fault may have.
 var timing = []string{"at", "after", "before", "for", "until", "optional"}
@@ -31,7 +51,7 @@ func (r *reader) faults(s *Scenario, n ast.Node) {
 func (r *reader) fault(s *Scenario, n ast.Node) nemesis.Step {
 	var kind field
 	for _, f := range r.fields(n, "fault") {
-		if slices.Contains(faultKinds, f.key) {
+		if slices.Contains(faultKinds(), f.key) {
 			if kind.key != "" {
 				r.fail(f.at, "fault: %s and %s in one; write two", kind.key, f.key)
 			}
@@ -39,7 +59,7 @@ func (r *reader) fault(s *Scenario, n ast.Node) nemesis.Step {
 		}
 	}
 	if kind.key == "" {
-		r.fail(n, "fault: want one of %s", strings.Join(faultKinds, ", "))
+		r.fail(n, "fault: want one of %s", strings.Join(faultKinds(), ", "))
 		return nemesis.Step{}
 	}
 	known := append(append([]string{kind.key}, timing...), details[kind.key]...)

@@ -30,7 +30,7 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	r := &reader{file: file}
 	s := &Scenario{
 		Name: strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".yml"),
-		TTL:  defaultTTL, Data: RegisterData, Stock: 10,
+		TTL:  defaultTTL, Data: RegisterData, Stock: 10, Text: string(data),
 	}
 	root := r.parse(data)
 	fields := r.fields(root, "scenario",

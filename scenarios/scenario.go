@@ -26,6 +26,7 @@ type Scenario struct {
 	Faults  nemesis.Schedule
 	Random  *Random // draws clients and faults from the seed instead
 	Expect  []Rule
+	Text    string // of the file it was read from
 }
 
 // DataKind says what the protected resource is.

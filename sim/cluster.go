@@ -35,7 +35,9 @@ type lockServer interface {
 	accept(client string, conn *end) bool
 	dialsRefused() int
 	crash()
-	restart(keep nemesis.Survival, crashed time.Time) (lost int)
+	// restart brings the server back. It returns how many keys were lost, and how many requests the others have committed
+	// meanwhile without it.
+	restart(keep nemesis.Survival, crashed time.Time) (lost, missed int)
 	stepClock(by time.Duration) (before, after time.Time)
 	setRate(rate float64) (wall time.Time)
 	close()
@@ -90,11 +92,8 @@ func (c *Cluster) add(name string, s lockServer) {
 // Now is the time since the start of the run.
 func (c *Cluster) Now() time.Duration { return time.Since(c.net.start) }
 
-// Nodes are the names of the lock servers that clients dial, in order.
-func (c *Cluster) Nodes() []string { return slices.Clone(c.nodes) }
-
-// Addresses are those of Nodes, as a lock is given them.
-func (c *Cluster) Addresses() []string {
+// listAddresses gives those of the nodes, in order.
+func (c *Cluster) listAddresses() []string {
 	addrs := make([]string, len(c.nodes))
 	for addr, name := range c.addresses {
 		addrs[slices.Index(c.nodes, name)] = addr
@@ -121,21 +120,21 @@ func (c *Cluster) Notice(name string) error {
 // AlignNemesis waits for the next instant at which the nemesis may act.
 func (c *Cluster) AlignNemesis() { c.net.align(nemesisSlot) }
 
-// Dialer opens connections of the client to lock servers by address.
-func (c *Cluster) Dialer(name string) func(ctx context.Context, network, addr string) (net.Conn, error) {
-	x := c.clients[name]
-	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+// Hands implements runner.Cluster: the client's lock runs in this process, behind the client's gates.
+func (c *Cluster) Hands(cfg runner.HandsConfig) (runner.Hands, error) {
+	x := c.clients[cfg.Client]
+	cfg.Env.Nodes = c.listAddresses()
+	cfg.Env.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		node, ok := c.addresses[addr]
 		if !ok {
 			return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("no server at %s", addr)}
 		}
-		return c.dial(ctx, name, node, []*gate{x.process, x.lock})
+		return c.dial(ctx, cfg.Client, node, []*gate{x.process, x.lock})
 	}
-}
-
-// DialResource opens a connection of the client to the protected resource.
-func (c *Cluster) DialResource(ctx context.Context, name string) (net.Conn, error) {
-	return c.dial(ctx, name, nemesis.Resource, []*gate{c.clients[name].process})
+	cfg.DialResource = func(ctx context.Context) (net.Conn, error) {
+		return c.dial(ctx, cfg.Client, nemesis.Resource, []*gate{x.process})
+	}
+	return runner.NewHands(cfg)
 }
 
 // dial makes a connection: a round trip, or a refusal, or a wait until the link lets the handshake through.

@@ -25,6 +25,7 @@ type consensus struct {
 	mu          sync.Mutex
 	lastSession int
 	revision    int
+	commits     int
 	sessions    map[int]*session
 	holders     map[string]grant // by lock
 	granted     map[string]bool  // client -> its last request was granted a lock
@@ -49,6 +50,7 @@ type member struct {
 	up      bool
 	knows   bool // has the log
 	refused int
+	commits int // of the service when the member crashed
 }
 
 func newConsensus(names []string, o runner.Observer) *consensus {
@@ -91,6 +93,7 @@ func (s *consensus) commit(client string, f func(client string, args []string) a
 		return "NOQUORUM too few members are up"
 	}
 	s.expire()
+	s.commits++
 	s.granted[client] = false
 	return f(client, args)
 }
@@ -257,17 +260,18 @@ func (m *member) crash() {
 	m.service.mu.Lock()
 	defer m.service.mu.Unlock()
 	m.up = false
+	m.commits = m.service.commits
 }
 
 // restart brings the member back. Without its log it knows nothing until a majority tells it.
-func (m *member) restart(keep nemesis.Survival, _ time.Time) (lost int) {
+func (m *member) restart(keep nemesis.Survival, _ time.Time) (lost, missed int) {
 	m.service.mu.Lock()
 	defer m.service.mu.Unlock()
 	m.up = true
 	if keep != nemesis.KeepAll {
 		m.knows = false
 	}
-	return 0
+	return 0, m.service.commits - m.commits
 }
 
 func (m *member) dialsRefused() int {

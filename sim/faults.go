@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -71,7 +72,7 @@ func (c *Cluster) Kill(name string) (nemesis.Heal, error) {
 	x.lock.kill()
 	ended := 0
 	c.net.mu.Lock()
-	for _, node := range append(c.Nodes(), nemesis.Resource) {
+	for _, node := range append(slices.Clone(c.nodes), nemesis.Resource) {
 		l := c.net.links[nemesis.Link{From: name, To: node}]
 		for p := range l.pipes {
 			ended++
@@ -134,7 +135,8 @@ func (d *disturbance) evidence() nemesis.Evidence {
 	}}
 }
 
-// CrashNode implements nemesis.Target. Evidence: connections reset, connections refused, keys lost.
+// CrashNode implements nemesis.Target. Evidence: connections reset, connections refused, keys lost, and, of a
+// consensus service, requests committed without the member.
 func (c *Cluster) CrashNode(name string, keep nemesis.Survival) (nemesis.Heal, error) {
 	s, err := c.server(name)
 	if err != nil {
@@ -144,10 +146,11 @@ func (c *Cluster) CrashNode(name string, keep nemesis.Survival) (nemesis.Heal, e
 	s.crash()
 	reset := c.resetConnections(name)
 	return func() (nemesis.Evidence, error) {
-		lost := s.restart(keep, crashed)
+		lost, missed := s.restart(keep, crashed)
 		refused = s.dialsRefused() - refused
-		return nemesis.Evidence{Effective: reset+refused+lost > 0, Detail: map[string]string{
-			"connections_reset": strconv.Itoa(reset), "dials_refused": strconv.Itoa(refused), "keys_lost": strconv.Itoa(lost),
+		return nemesis.Evidence{Effective: reset+refused+lost+missed > 0, Detail: map[string]string{
+			"connections_reset": strconv.Itoa(reset), "dials_refused": strconv.Itoa(refused),
+			"keys_lost": strconv.Itoa(lost), "commits_missed": strconv.Itoa(missed),
 		}}, nil
 	}, nil
 }

@@ -192,15 +192,15 @@ func isHandshake(request []byte) bool {
 	return false
 }
 
-// crash stops the node and returns how to start it again with what survives.
+// crash stops the node. Its connections are the network's to reset.
 func (n *redisNode) crash() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.up = false
 }
 
-// restart brings the node back and returns how many keys it lost.
-func (n *redisNode) restart(keep nemesis.Survival, crashed time.Time) (lost int) {
+// restart implements lockServer.
+func (n *redisNode) restart(keep nemesis.Survival, crashed time.Time) (lost, missed int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	state := n.state
@@ -227,7 +227,7 @@ func (n *redisNode) restart(keep nemesis.Survival, crashed time.Time) (lost int)
 	if n.replica != nil {
 		n.replica.ship(n.state, n.writers)
 	}
-	return lost
+	return lost, 0
 }
 
 // load replaces the data. The node is locked.

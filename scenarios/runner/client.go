@@ -1,45 +1,29 @@
 package runner
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"runtime"
 	"strconv"
-	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockfault/lockfault/checker/history"
-	"github.com/lockfault/lockfault/locks"
 	"github.com/lockfault/lockfault/nemesis"
 	"github.com/lockfault/lockfault/scenarios"
 )
 
-// client takes one client's steps: it calls the lock and the resource, and records what it asked and what came of it.
+// client takes one client's steps: it tells its hands what to do, and records what it asked and what came of it.
 type client struct {
 	name     string
+	resource string
 	cluster  Cluster
 	recorder *recorder
 	director *director
-	lock     locks.Lock
-	data     *dataClient
-	resource string
+	hands    Hands
 
-	grants   int
-	hold     *hold // nil between sections
-	lastRead int64
-	broken   error // what the lock did that no lock may do; the first
-}
-
-// hold is a lease with what the client knows of it.
-type hold struct {
-	lease *locks.Lease
-	id    string        // in the history
-	over  chan struct{} // closed when the client lets go
-
-	mu   sync.Mutex
-	lost bool
+	acquires int
+	released atomic.Int64 // number of the last acquire whose lease was released
+	fence    int64        // of the lease held
+	broken   error        // what the lock did that no lock may do
 }
 
 // run takes the steps in order. It ends early when the client dies or the run ends.
@@ -117,216 +101,48 @@ func (c *client) do(step scenarios.Step) (history.Type, error) {
 		return history.Info, err
 	}
 	if step.Op == history.Acquire {
-		c.grants++
+		c.acquires++
+		c.fence = 0
 	}
-	e := history.Event{Process: c.name, Type: history.Invoke, Op: step.Op, Resource: c.resource, Lease: c.leaseID()}
-	if c.hold != nil {
-		e.Fence = c.hold.lease.Fence
+	e := history.Event{
+		Process: c.name, Type: history.Invoke, Op: step.Op, Resource: c.resource, Lease: c.lease(), Fence: c.fence, Value: step.Value,
 	}
-	if step.Op == history.Write {
-		e.Value = c.valueOf(step)
-	}
-	if step.Op == history.Release && c.hold != nil {
-		close(c.hold.over)
+	if step.Op == history.Release {
+		c.released.Store(int64(c.acquires))
 	}
 	c.recorder.record(e)
 	c.director.opened(c.name, step.Op)
-	done := c.perform(step, e)
+	done := c.hands.Do(Command{Op: step.Op, Lease: e.Lease, For: step.For, Value: step.Value})
 	if err := c.cluster.Step(c.name); err != nil {
 		return history.Info, err
 	}
-	c.recorder.record(done)
-	if step.Op == history.Acquire && done.Type == history.Ok {
-		c.watchLost(c.hold)
-	}
-	if step.Op == history.Release {
-		c.hold = nil
-	}
+	c.complete(e, done)
 	c.director.after(c.name, step.Op, done.Type)
 	return done.Type, nil
 }
 
-// leaseID names one acquire call and all that follows from it.
-func (c *client) leaseID() string { return c.name + "/" + strconv.Itoa(c.grants) }
-
-func (c *client) valueOf(step scenarios.Step) int64 {
-	switch {
-	case step.Value != 0:
-		return step.Value
-	case c.data.kind == scenarios.InventoryData:
-		return 1
-	default:
-		return c.lastRead + 1
+// complete records what came of the operation that e invoked.
+func (c *client) complete(e history.Event, done Completion) {
+	if done.Broken != "" {
+		c.broken = errors.Join(c.broken, errors.New(done.Broken))
+		c.recorder.record(history.Event{
+			Process: c.name, Type: history.Info, Op: history.Panic, Resource: c.resource, Lease: e.Lease, Error: done.Broken,
+		})
 	}
+	if e.Op == history.Acquire {
+		c.fence = done.Fence
+	}
+	e.Type, e.Error, e.Fence, e.Until, e.Value, e.Version = done.Type, done.Error, c.fence, done.Until, done.Value, done.Version
+	c.recorder.record(e)
 }
 
-// perform does the operation and returns its completion. What the lock under test gets wrong is recorded, never passed on
-// as a panic.
-func (c *client) perform(step scenarios.Step, e history.Event) (done history.Event) {
-	done = e
-	defer func() {
-		if p := recover(); p != nil {
-			c.breaks(fmt.Errorf("the lock panicked in %s: %v (%s)", step.Op, p, panicSite()))
-			c.recorder.record(history.Event{Process: c.name, Type: history.Info, Op: history.Panic, Lease: e.Lease, Error: fmt.Sprint(p)})
-			done.Type, done.Error = history.Info, fmt.Sprintf("panic: %v", p)
-		}
-	}()
-	var err error
-	switch step.Op {
-	case history.Acquire:
-		err = c.acquire(step, &done)
-	case history.Extend:
-		err = c.withLease(step, &done, c.lock.Extend)
-	case history.Release:
-		err = c.withLease(step, &done, c.lock.Release)
-	case history.Check:
-		err = c.check()
-	case history.Read, history.Write:
-		err = c.access(step, &done)
-	}
-	done.Type, done.Error = outcome(err)
-	return done
-}
+// lease names one acquire call and all that follows from it.
+func (c *client) lease() string { return c.name + "/" + strconv.Itoa(c.acquires) }
 
-// outcome says of an error whether the operation happened.
-func outcome(err error) (history.Type, string) {
-	switch {
-	case err == nil:
-		return history.Ok, ""
-	case errors.Is(err, locks.ErrNotAcquired), errors.Is(err, locks.ErrNotHeld), errors.Is(err, locks.ErrUnsupported),
-		errors.Is(err, errRefused), errors.Is(err, errNotSent), errors.Is(err, errExpired):
-		return history.Fail, err.Error()
-	default:
-		return history.Info, err.Error()
-	}
-}
-
-func (c *client) acquire(step scenarios.Step, done *history.Event) error {
-	ctx, cancel := context.WithTimeout(context.Background(), step.For)
-	defer cancel()
-	lease, err := c.lock.Acquire(ctx, c.resource)
-	if err == nil && lease == nil {
-		err = errors.New("Acquire returned neither a lease nor an error")
-		c.breaks(err)
-	}
-	if err != nil {
-		return err
-	}
-	c.hold = &hold{lease: lease, id: c.leaseID(), over: make(chan struct{})}
-	done.Fence, done.Until = lease.Fence, c.until(lease)
-	return nil
-}
-
-// until is the end of a lease on the clock of the history; 0 if it has none.
-func (c *client) until(l *locks.Lease) time.Duration {
-	if l.Until().IsZero() {
-		return 0
-	}
-	return c.cluster.Now() + time.Until(l.Until())
-}
-
-func (c *client) withLease(step scenarios.Step, done *history.Event, f func(context.Context, *locks.Lease) error) error {
-	if c.hold == nil {
-		return fmt.Errorf("%w: nothing was acquired", locks.ErrNotHeld)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), step.For)
-	defer cancel()
-	err := f(ctx, c.hold.lease)
-	if step.Op == history.Extend && err == nil {
-		done.Until = c.until(c.hold.lease)
-	}
-	return err
-}
-
-var errExpired = errors.New("the lease is over")
-
-// check is what a careful client does before it writes.
-func (c *client) check() error {
-	if c.hold == nil {
-		return errExpired
-	}
-	c.hold.mu.Lock()
-	defer c.hold.mu.Unlock()
-	until := c.hold.lease.Until()
-	if c.hold.lost || (!until.IsZero() && !time.Now().Before(until)) {
-		return errExpired
-	}
-	return nil
-}
-
-// access reads or writes the protected resource.
-func (c *client) access(step scenarios.Step, done *history.Event) error {
-	answer, err := c.data.do(scenarios.Request{
-		Op: step.Op, Client: c.name, Lease: done.Lease, Fence: done.Fence, Value: done.Value,
-	}, step.For)
-	if err != nil {
-		return err
-	}
-	if answer.Refused != "" {
-		return fmt.Errorf("%w: %s", errRefused, answer.Refused)
-	}
-	done.Version = answer.Version
-	if step.Op == history.Read {
-		done.Value, c.lastRead = answer.Value, answer.Value
-	}
-	return nil
-}
-
-// watchLost records when the lock tells its holder that the lease is over.
-func (c *client) watchLost(h *hold) {
-	if h.lease.Lost == nil {
+// lost records that the lock told its holder that the lease is over, once the client can notice it.
+func (c *client) lost(lease string) {
+	if c.cluster.Notice(c.name) != nil || lease == c.name+"/"+strconv.FormatInt(c.released.Load(), 10) {
 		return
 	}
-	go func() {
-		select {
-		case <-h.over:
-			return
-		case <-h.lease.Lost:
-		}
-		if c.cluster.Notice(c.name) != nil {
-			return
-		}
-		select {
-		case <-h.over: // released meanwhile
-			return
-		default:
-		}
-		h.mu.Lock()
-		h.lost = true
-		h.mu.Unlock()
-		c.recorder.record(history.Event{Process: c.name, Type: history.Info, Op: history.Lost, Resource: c.resource, Lease: h.id})
-	}()
-}
-
-// letGo ends what watches the client's lease.
-func (c *client) letGo() {
-	if c.hold == nil {
-		return
-	}
-	select {
-	case <-c.hold.over:
-	default:
-		close(c.hold.over)
-	}
-}
-
-func (c *client) breaks(err error) {
-	if c.broken == nil {
-		c.broken = err
-	}
-}
-
-// panicSite is the innermost line that is not the runtime's.
-func panicSite() string {
-	pcs := make([]uintptr, 32)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
-	for {
-		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, "runtime.") {
-			return fmt.Sprintf("%s, line %d", f.Function, f.Line)
-		}
-		if !more {
-			return "unknown place"
-		}
-	}
+	c.recorder.record(history.Event{Process: c.name, Type: history.Info, Op: history.Lost, Resource: c.resource, Lease: lease})
 }

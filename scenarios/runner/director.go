@@ -2,6 +2,7 @@ package runner
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -178,21 +179,20 @@ func (d *director) healStrike(s *strike) {
 	case err != nil:
 		d.record(d.completion(s, history.Fail, "could not be healed: "+err.Error(), nil))
 	case !evidence.Effective:
-		d.record(d.completion(s, s.ineffective(), "nothing noticed it", evidence.Detail))
+		d.record(d.completion(s, history.Fail, "nothing noticed it", evidence.Detail))
 	default:
 		d.record(d.completion(s, history.Ok, "", evidence.Detail))
 	}
 }
 
-// ineffective is how a fault ends that did nothing: fail leaves the run undecided, info does not.
-func (s *strike) ineffective() history.Type {
-	if s.step.Optional {
-		return history.Info
-	}
-	return history.Fail
-}
-
 func (d *director) completion(s *strike, t history.Type, problem string, detail map[string]string) history.Event {
+	if t == history.Fail && s.step.Optional {
+		detail = maps.Clone(detail)
+		if detail == nil {
+			detail = map[string]string{}
+		}
+		detail["optional"] = "true"
+	}
 	return history.Event{
 		Process: s.process(), Role: history.Nemesis, Type: t, Op: history.Op(s.step.Fault.Kind()), Error: problem, Detail: detail,
 	}
@@ -314,7 +314,7 @@ func (d *director) finish() {
 	for _, s := range d.strikes {
 		if !s.injected && !s.over {
 			s.over = true
-			d.record(d.completion(s, s.ineffective(), "never struck: its moment, "+s.step.When.String()+", did not come", nil))
+			d.record(d.completion(s, history.Fail, "never struck: its moment, "+s.step.When.String()+", did not come", nil))
 		}
 	}
 }

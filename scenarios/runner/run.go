@@ -1,11 +1,9 @@
 package runner
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"sync"
 	"time"
 
@@ -125,9 +123,6 @@ func (r *run) body(cluster Cluster, testbed string) ([]history.Event, error) {
 		time.Sleep(r.scenario.TTL / 100) // what was held back arrives first
 		r.probe(clients[len(clients)-1])
 	}
-	for _, c := range clients {
-		c.letGo()
-	}
 	events := r.recorder.finish(true)
 	return events, errors.Join(closeAll(clients), brokenBy(clients))
 }
@@ -141,24 +136,15 @@ func grantors(s locks.Servers) int {
 }
 
 func (r *run) newClient(cluster Cluster, name string) (*client, error) {
-	env := locks.Env{
-		Client: name, Nodes: cluster.Addresses(), TTL: r.scenario.TTL, Fencing: r.plan.Fencing,
-		Rand: r.plan.random(name), Dial: cluster.Dialer(name),
-	}
-	lock, err := r.plan.Lock.New(env)
-	if err == nil && lock == nil {
-		err = errors.New("New returned neither a lock nor an error")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("lock %s for client %s: %w", r.plan.Lock.Name, name, err)
-	}
-	return &client{
-		name: name, cluster: cluster, recorder: r.recorder, director: r.director, lock: lock, resource: r.resource,
-		data: &dataClient{
-			kind: r.scenario.Data,
-			dial: func(ctx context.Context) (net.Conn, error) { return cluster.DialResource(ctx, name) },
-		},
-	}, nil
+	c := &client{name: name, resource: r.resource, cluster: cluster, recorder: r.recorder, director: r.director}
+	var err error
+	c.hands, err = cluster.Hands(HandsConfig{
+		Client: name, Resource: r.resource, Lock: r.plan.Lock, Data: r.scenario.Data,
+		Env:  locks.Env{Client: name, TTL: r.scenario.TTL, Fencing: r.plan.Fencing, Rand: r.plan.random(name)},
+		Now:  cluster.Now,
+		Lost: c.lost,
+	})
+	return c, err
 }
 
 // drive lets the clients go through their steps while the schedule strikes; false if some were not done at the horizon.
@@ -211,20 +197,12 @@ func (r *run) probe(c *client) {
 	}
 }
 
-// closeAll closes the locks, each in its own goroutine: one that hangs must not keep the others.
+// closeAll closes the clients, each in its own goroutine: one that hangs must not keep the others.
 func closeAll(clients []*client) error {
 	errs := make([]error, len(clients))
 	var closing sync.WaitGroup
 	for i, c := range clients {
-		c.data.close()
-		closing.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					errs[i] = fmt.Errorf("the lock panicked in Close: %v", p)
-				}
-			}()
-			_ = c.lock.Close()
-		})
+		closing.Go(func() { errs[i] = c.hands.Close() })
 	}
 	closing.Wait()
 	return errors.Join(errs...)

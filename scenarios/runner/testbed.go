@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"net"
 	"time"
 
@@ -42,12 +41,9 @@ type Cluster interface {
 	nemesis.Target
 	// Now is the time since the start of the run.
 	Now() time.Duration
-	// Addresses of the lock servers, in the order of locks.Servers.Names.
-	Addresses() []string
-	// Dialer opens connections of a client to lock servers.
-	Dialer(client string) func(ctx context.Context, network, addr string) (net.Conn, error)
-	// DialResource opens a connection of a client to the protected resource.
-	DialResource(ctx context.Context, client string) (net.Conn, error)
+	// Hands makes the hands of one client: NewHands with the addresses and connections of this testbed, or a process that
+	// does the same.
+	Hands(HandsConfig) (Hands, error)
 	// Step waits until the client may take its next step: not while it is paused. It fails once the client is dead.
 	Step(client string) error
 	// Notice is Step for what a client learns beside its steps.
