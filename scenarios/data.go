@@ -30,8 +30,8 @@ type Response struct {
 // and from the same grant: one holder may write many times, two holders never share a fence. The comparison is
 // `last_fence < fence` of the issue's SQL; a resource that compares with <= admits two holders of one fence.
 type Data struct {
-	kind    DataKind
-	enforce bool
+	Kind    DataKind
+	Enforce bool // fences
 
 	mu        sync.Mutex
 	value     int64
@@ -42,7 +42,7 @@ type Data struct {
 
 // NewData makes the resource of a scenario.
 func (s *Scenario) NewData(enforceFences bool) *Data {
-	d := &Data{kind: s.Data, enforce: enforceFences}
+	d := &Data{Kind: s.Data, Enforce: enforceFences}
 	if s.Data == InventoryData {
 		d.value = s.Stock
 	}
@@ -63,13 +63,13 @@ func (d *Data) apply(r Request) Response {
 		if refusal := d.refusal(r); refusal != "" {
 			return Response{Refused: refusal, Value: d.value, Version: d.version}
 		}
-		if d.kind == InventoryData {
+		if d.Kind == InventoryData {
 			d.value -= r.Value
 		} else {
 			d.value = r.Value
 		}
 		d.version++
-		if d.enforce {
+		if d.Enforce {
 			d.lastFence, d.lastLease = r.Fence, r.Lease
 		}
 	}
@@ -78,7 +78,7 @@ func (d *Data) apply(r Request) Response {
 
 func (d *Data) refusal(r Request) string {
 	switch {
-	case !d.enforce || r.Fence > d.lastFence:
+	case !d.Enforce || r.Fence > d.lastFence:
 		return ""
 	case r.Fence == d.lastFence && r.Lease == d.lastLease && r.Fence != 0:
 		return ""

@@ -19,7 +19,7 @@ import (
 type Cluster struct {
 	net       *network
 	observer  runner.Observer
-	serve     func(string, net.Conn)
+	serve     func(net.Conn) // the protected resource
 	clients   map[string]*client
 	names     []string // of the clients
 	nodes     []string // of the lock servers that clients dial
@@ -52,7 +52,7 @@ type client struct {
 
 func newCluster(setup runner.Setup) *Cluster {
 	c := &Cluster{
-		net: newNetwork(setup.Seed), observer: setup.Observer, serve: setup.Serve, names: setup.Clients,
+		net: newNetwork(setup.Seed), observer: setup.Observer, serve: setup.ServeData, names: setup.Clients,
 		clients: map[string]*client{}, servers: map[string]lockServer{}, addresses: map[string]string{},
 	}
 	names := setup.Servers.Names()
@@ -131,9 +131,9 @@ func (c *Cluster) Hands(cfg runner.HandsConfig) (runner.Hands, error) {
 		}
 		return c.dial(ctx, cfg.Client, node, []*gate{x.process, x.lock})
 	}
-	cfg.DialResource = func(ctx context.Context) (net.Conn, error) {
+	cfg.Data = runner.NewDataClient(func(ctx context.Context) (net.Conn, error) {
 		return c.dial(ctx, cfg.Client, nemesis.Resource, []*gate{x.process})
-	}
+	})
 	return runner.NewHands(cfg)
 }
 
@@ -155,7 +155,7 @@ func (c *Cluster) dial(ctx context.Context, name, server string, gates []*gate) 
 	p := l.open()
 	p.client.gates = gates
 	if server == nemesis.Resource {
-		go c.serve(name, p.server)
+		go c.serve(p.server)
 		return p.client, nil
 	}
 	if !c.behind(server).accept(name, p.server) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"runtime"
 	"strings"
 	"sync"
@@ -48,11 +47,10 @@ type HandsConfig struct {
 	Client   string
 	Resource string // name of what is locked and protected
 	Lock     locks.Entry
-	Env      locks.Env
-	Data     scenarios.DataKind
-	// DialResource connects to the protected resource.
-	DialResource func(context.Context) (net.Conn, error)
-	Now          func() time.Duration // the clock of the run
+	Env      locks.Env // without Nodes and Dial, which the testbed adds
+	Kind     scenarios.DataKind
+	Data     DataClient           // the testbed adds it
+	Now      func() time.Duration // the clock of the run
 	// Lost is called when the lock says that a lease is over which the client has not released.
 	Lost func(lease string)
 }
@@ -61,7 +59,6 @@ type HandsConfig struct {
 type hands struct {
 	HandsConfig
 	lock     locks.Lock
-	data     *dataClient
 	hold     *hold // nil between sections
 	lastRead int64
 }
@@ -82,7 +79,7 @@ func NewHands(cfg HandsConfig) (Hands, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock %s for client %s: %w", cfg.Lock.Name, cfg.Client, err)
 	}
-	return &hands{HandsConfig: cfg, lock: lock, data: &dataClient{kind: cfg.Data, dial: cfg.DialResource}}, nil
+	return &hands{HandsConfig: cfg, lock: lock}, nil
 }
 
 func newLock(cfg HandsConfig) (lock locks.Lock, err error) {
@@ -133,7 +130,7 @@ func outcome(err error) (history.Type, string) {
 	case err == nil:
 		return history.Ok, ""
 	case errors.Is(err, locks.ErrNotAcquired), errors.Is(err, locks.ErrNotHeld), errors.Is(err, locks.ErrUnsupported),
-		errors.Is(err, errRefused), errors.Is(err, errNotSent), errors.Is(err, errExpired):
+		errors.Is(err, errRefused), errors.Is(err, ErrNotSent), errors.Is(err, errExpired):
 		return history.Fail, err.Error()
 	default:
 		return history.Info, err.Error()
@@ -205,7 +202,7 @@ func (h *hands) access(c Command, done *Completion) error {
 		r.Value = h.nextValue()
 	}
 	done.Value = r.Value
-	answer, err := h.data.do(r, c.For)
+	answer, err := h.Data.Do(r, c.For)
 	if err != nil {
 		return err
 	}
@@ -220,7 +217,7 @@ func (h *hands) access(c Command, done *Completion) error {
 }
 
 func (h *hands) nextValue() int64 {
-	if h.Data == scenarios.InventoryData {
+	if h.Kind == scenarios.InventoryData {
 		return 1
 	}
 	return h.lastRead + 1
@@ -263,7 +260,7 @@ func (h *hands) Close() (err error) {
 		}
 	}()
 	h.letGo()
-	h.data.close()
+	h.Data.Close()
 	_ = h.lock.Close() // connections that a fault has broken may well say so
 	return nil
 }

@@ -83,13 +83,13 @@ func (r *run) Event(e history.Event) { r.recorder.record(e) }
 func (r *run) Answered(client, node string, wrote bool) { r.director.answered(client, node, wrote) }
 
 func (r *run) setup() Setup {
-	data := r.scenario.NewData(r.plan.Fencing)
 	return Setup{
 		Seed:     r.plan.Seed,
 		Servers:  r.plan.Lock.Servers,
 		Clients:  append(r.scenario.ClientNames(), probe),
 		Observer: r,
-		Serve:    serveData(data, r.resource, func(e history.Event) { r.recorder.record(e) }),
+		Resource: r.resource,
+		Data:     r.scenario.NewData(r.plan.Fencing),
 	}
 }
 
@@ -139,7 +139,7 @@ func (r *run) newClient(cluster Cluster, name string) (*client, error) {
 	c := &client{name: name, resource: r.resource, cluster: cluster, recorder: r.recorder, director: r.director}
 	var err error
 	c.hands, err = cluster.Hands(HandsConfig{
-		Client: name, Resource: r.resource, Lock: r.plan.Lock, Data: r.scenario.Data,
+		Client: name, Resource: r.resource, Lock: r.plan.Lock, Kind: r.scenario.Data,
 		Env:  locks.Env{Client: name, TTL: r.scenario.TTL, Fencing: r.plan.Fencing, Rand: r.plan.random(name)},
 		Now:  cluster.Now,
 		Lost: c.lost,

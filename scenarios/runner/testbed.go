@@ -1,12 +1,12 @@
 package runner
 
 import (
-	"net"
 	"time"
 
 	"github.com/lockfault/lockfault/checker/history"
 	"github.com/lockfault/lockfault/locks"
 	"github.com/lockfault/lockfault/nemesis"
+	"github.com/lockfault/lockfault/scenarios"
 )
 
 // Testbed is where plans run.
@@ -24,8 +24,8 @@ type Setup struct {
 	Servers  locks.Servers
 	Clients  []string
 	Observer Observer
-	// Serve answers one client's connection to the protected resource until it ends.
-	Serve func(client string, conn net.Conn)
+	Resource string          // name of what is locked and protected
+	Data     *scenarios.Data // the protected resource, for testbeds that keep it in this process; see ServeData
 }
 
 // Observer hears what lock servers do, at the instant they do it.
