@@ -80,8 +80,8 @@ var All = []Entry{
 		Summary: "a majority of independent nodes, with elapsed-time check and drift allowance",
 		Source:  redisPage + " (the Redlock algorithm)",
 		Limits: "No protection from a pause after the elapsed-time check; clock steps beyond the allowance and a node that restarts " +
-			"empty allow two majorities. The fence is the greatest of a majority's counters: it goes back or repeats when " +
-			"a node that two majorities share has lost its counter.",
+			"empty allow two majorities. The fence is the greatest of a majority's counters: it repeats or goes back when " +
+			"later majorities are made of other nodes, even if none has lost its counter.",
 	},
 	{
 		Name: "redlock-watchdog", Servers: FiveNodes, Fences: true, New: newRedlockWatchdog,

@@ -4,6 +4,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -73,7 +74,7 @@ func newCluster(setup runner.Setup) *Cluster {
 		replicate(c.primary, replica, c.net.addLink(nemesis.Link{From: nemesis.Primary, To: nemesis.Replica}))
 	}
 	for _, name := range setup.Clients {
-		c.clients[name] = &client{slot: c.net.slot(), noticeSlot: c.net.slot(), process: &gate{net: c.net}, lock: &gate{net: c.net}}
+		c.clients[name] = &client{slot: c.net.reserve(1), noticeSlot: c.net.reserve(1), process: &gate{net: c.net}, lock: &gate{net: c.net}}
 		for _, node := range c.nodes {
 			c.net.addLink(nemesis.Link{From: name, To: node})
 		}
@@ -142,26 +143,24 @@ func (c *Cluster) dial(ctx context.Context, name, server string, gates []*gate) 
 	fail := func(err error) (net.Conn, error) {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Addr: address, Err: err}
 	}
-	l := c.net.links[nemesis.Link{From: name, To: server}]
-	if err := passAll(gates, l.requests.slot); err != nil {
+	p := c.net.links[nemesis.Link{From: name, To: server}].attempt()
+	if err := passAll(gates, p.there.slot); err != nil {
 		return fail(err)
 	}
-	if err := l.handshake(ctx); err != nil {
+	if err := p.handshake(ctx); err != nil {
 		return fail(err)
 	}
-	if err := passAll(gates, l.replies.slot); err != nil {
+	if err := passAll(gates, p.back.slot); err != nil {
 		return fail(err)
 	}
-	p := l.open()
+	p.open()
 	p.client.gates = gates
 	if server == nemesis.Resource {
 		go c.serve(p.server)
 		return p.client, nil
 	}
 	if !c.behind(server).accept(name, p.server) {
-		c.net.mu.Lock()
-		delete(l.pipes, p)
-		c.net.mu.Unlock()
+		p.forget()
 		return fail(syscall.ECONNREFUSED)
 	}
 	return p.client, nil
@@ -176,29 +175,30 @@ func (c *Cluster) behind(name string) lockServer {
 }
 
 // handshake takes one round trip on the link, once it is free both ways.
-func (l *link) handshake(ctx context.Context) error {
-	for _, way := range []*lane{l.requests, l.replies} {
+func (p *pipe) handshake(ctx context.Context) error {
+	net := p.link.net
+	for _, way := range []*stream{p.there, p.back} {
 		for {
-			l.net.mu.Lock()
-			d := way.blocked()
-			freed := way.freed
+			net.mu.Lock()
+			d := way.lane.blocked()
+			freed := way.lane.freed
 			var arrives time.Time
 			if d == nil {
 				arrives = way.arrival()
 			} else {
 				d.dials++
 			}
-			l.net.mu.Unlock()
+			net.mu.Unlock()
 			if d == nil {
-				if err := l.net.sleepUntil(ctx, arrives); err != nil {
+				if err := net.sleepUntil(ctx, arrives); err != nil {
 					return err
 				}
 				break
 			}
 			select {
 			case <-freed:
-			case <-l.net.closing:
-				return net.ErrClosed
+			case <-net.closing:
+				return errOver
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -207,6 +207,9 @@ func (l *link) handshake(ctx context.Context) error {
 	return nil
 }
 
+// errOver ends what waits on the network when the run is over.
+var errOver = errors.New("the run is over")
+
 func (n *network) sleepUntil(ctx context.Context, t time.Time) error {
 	timer := time.NewTimer(time.Until(t))
 	defer timer.Stop()
@@ -214,7 +217,7 @@ func (n *network) sleepUntil(ctx context.Context, t time.Time) error {
 	case <-timer.C:
 		return nil
 	case <-n.closing:
-		return net.ErrClosed
+		return errOver
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -21,6 +21,10 @@ type segment struct {
 // guards it.
 type stream struct {
 	lane    *lane
+	slot    time.Duration
+	key     uint64    // of the delays
+	sent    uint64    // messages
+	last    time.Time // arrival of the newest
 	queue   []segment
 	partial []byte
 	done    bool          // the writer has closed
@@ -29,7 +33,13 @@ type stream struct {
 	changed chan struct{} // wakes the reader
 }
 
-func newStream(l *lane) *stream { return &stream{lane: l, changed: make(chan struct{}, 1)} }
+// newStream makes one direction of the link's connection of a number.
+func newStream(l *lane, number int) *stream {
+	return &stream{
+		lane: l, slot: l.slot + time.Duration(number%connSlots), key: mix(l.key + uint64(number)<<32),
+		changed: make(chan struct{}, 1),
+	}
+}
 
 func (s *stream) signal() {
 	select {
@@ -85,14 +95,29 @@ type pipe struct {
 	client, server *end
 }
 
-func (l *link) open() *pipe {
-	p := &pipe{link: l, there: newStream(l.requests), back: newStream(l.replies)}
+// attempt numbers a connection before it is made: the number decides its delays and slots.
+func (l *link) attempt() *pipe {
+	l.net.mu.Lock()
+	defer l.net.mu.Unlock()
+	l.conns++
+	p := &pipe{link: l, there: newStream(l.requests, l.conns), back: newStream(l.replies, l.conns)}
 	p.client = &end{pipe: p, in: p.back, out: p.there}
 	p.server = &end{pipe: p, in: p.there, out: p.back}
-	l.net.mu.Lock()
-	l.pipes[p] = struct{}{}
-	l.net.mu.Unlock()
 	return p
+}
+
+// open makes the connection part of the link: faults strike it from now on.
+func (p *pipe) open() {
+	p.link.net.mu.Lock()
+	defer p.link.net.mu.Unlock()
+	p.link.pipes[p] = struct{}{}
+}
+
+// forget takes it away again.
+func (p *pipe) forget() {
+	p.link.net.mu.Lock()
+	defer p.link.net.mu.Unlock()
+	delete(p.link.pipes, p)
 }
 
 // reset breaks the connection at both ends at once. The network is locked.
@@ -132,7 +157,7 @@ var errTimeout = os.ErrDeadlineExceeded
 // stopped process goes on.
 func (e *end) Read(b []byte) (int, error) {
 	for {
-		if err := passAll(e.gates, e.in.lane.slot); err != nil {
+		if err := passAll(e.gates, e.in.slot); err != nil {
 			return 0, e.failed("read", err)
 		}
 		e.mu.Lock()
@@ -153,7 +178,7 @@ func (e *end) Read(b []byte) (int, error) {
 		}
 		if err != nil {
 			if errors.Is(err, syscall.ECONNRESET) {
-				e.in.lane.net.align(e.in.lane.slot) // a reset strikes many connections at once; each learns of it in its slot
+				e.in.lane.net.align(e.in.slot) // a reset strikes many connections at once; each learns of it in its slot
 			}
 			return 0, e.failed("read", err)
 		}
@@ -181,7 +206,7 @@ func (e *end) Read(b []byte) (int, error) {
 
 // Write hands bytes to the network and never waits for it, as with a roomy socket buffer.
 func (e *end) Write(b []byte) (int, error) {
-	if err := passAll(e.gates, e.out.lane.slot); err != nil {
+	if err := passAll(e.gates, e.out.slot); err != nil {
 		return 0, e.failed("write", err)
 	}
 	if err := e.out.write(segment{bytes: append([]byte(nil), b...)}); err != nil {

@@ -9,9 +9,12 @@ import (
 )
 
 // Every instant at which something can happen by itself belongs to one slot: instant mod slotCycle. Each client, each
-// direction of each link and the nemesis have their own, so no two of them ever act at the same instant and the order of
-// events does not depend on the scheduler.
-const slotCycle = 8192 * time.Nanosecond
+// direction of each connection and the nemesis have their own, so no two of them ever act at the same instant and the
+// order of events does not depend on the scheduler.
+const slotCycle = 16384 * time.Nanosecond
+
+// connSlots is how many connections of one link have slots of their own; the next ones share them.
+const connSlots = 8
 
 const nemesisSlot = 1
 
@@ -21,8 +24,8 @@ const (
 	delaySpread = 400 * time.Microsecond
 )
 
-// network carries bytes between clients and servers with delays that depend on the seed, the link, the direction and the
-// number of the message only: never on what other links do.
+// network carries bytes between clients and servers with delays that depend on the seed, the link, the direction, the
+// number of the connection and that of the message only: never on what other connections do.
 type network struct {
 	mu      sync.Mutex // held briefly, never across a wait
 	start   time.Time
@@ -36,10 +39,11 @@ func newNetwork(seed uint64) *network {
 	return &network{start: time.Now(), seed: seed, links: map[nemesis.Link]*link{}, slots: nemesisSlot, closing: make(chan struct{})}
 }
 
-// slot hands out a slot of its own. Callers ask in an order that the plan fixes.
-func (n *network) slot() time.Duration {
-	n.slots++
-	return time.Duration(n.slots) % slotCycle
+// reserve hands out count slots and returns the first. Callers ask in an order that the plan fixes.
+func (n *network) reserve(count uint32) time.Duration {
+	first := n.slots + 1
+	n.slots += count
+	return time.Duration(first) % slotCycle
 }
 
 // aligned is the first instant at or after t that belongs to slot.
@@ -61,6 +65,7 @@ type link struct {
 	net               *network
 	name              nemesis.Link
 	requests, replies *lane
+	conns             int // opened so far, or attempted
 	pipes             map[*pipe]struct{}
 }
 
@@ -90,10 +95,8 @@ func (l *link) lanes(d nemesis.Direction) []*lane {
 // lane is one direction of a link.
 type lane struct {
 	net  *network
-	slot time.Duration
-	key  uint64 // of the delays
-	sent uint64
-	last time.Time // arrival of the newest segment: the lane keeps order
+	slot time.Duration // the first of those of its connections
+	key  uint64        // of the delays
 
 	disturbances []*disturbance
 	held         []heldSegment // by a cut, oldest first
@@ -108,7 +111,7 @@ type heldSegment struct {
 func (n *network) newLane(name string) *lane {
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	return &lane{net: n, slot: n.slot(), key: mix(n.seed ^ h.Sum64()), freed: make(chan struct{})}
+	return &lane{net: n, slot: n.reserve(connSlots), key: mix(n.seed ^ h.Sum64()), freed: make(chan struct{})}
 }
 
 // disturbance is a nemesis.Disturbance in force, with what it did.
@@ -128,12 +131,12 @@ func (l *lane) blocked() *disturbance {
 	return nil
 }
 
-// arrival draws when the next message gets through. The network is locked.
-func (l *lane) arrival() time.Time {
-	l.sent++
-	draw := mix(l.key + l.sent)
+// arrival draws when the next message on the stream gets through. The network is locked.
+func (s *stream) arrival() time.Time {
+	s.sent++
+	draw := mix(s.key + s.sent)
 	delay := delayMin + time.Duration(draw%uint64(delaySpread))
-	for _, d := range l.disturbances {
+	for _, d := range s.lane.disturbances {
 		if d.how.Cut || d.how.Drop {
 			continue
 		}
@@ -145,11 +148,11 @@ func (l *lane) arrival() time.Time {
 		d.delayed++
 		d.longestAddedBy = max(d.longestAddedBy, added)
 	}
-	at := l.net.aligned(time.Now().Add(delay), l.slot)
-	if !at.After(l.last) {
-		at = l.last.Add(slotCycle)
+	at := s.lane.net.aligned(time.Now().Add(delay), s.slot)
+	if !at.After(s.last) {
+		at = s.last.Add(slotCycle) // a connection keeps the order
 	}
-	l.last = at
+	s.last = at
 	return at
 }
 
@@ -157,7 +160,7 @@ func (l *lane) arrival() time.Time {
 func (l *lane) send(s *stream, seg segment) {
 	switch d := l.blocked(); {
 	case d == nil && len(l.held) == 0:
-		seg.arrives = l.arrival()
+		seg.arrives = s.arrival()
 		s.queue = append(s.queue, seg)
 		s.signal()
 	case d != nil && d.how.Drop:

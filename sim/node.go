@@ -286,7 +286,8 @@ type shipped struct {
 
 // replicate connects a primary with its replica.
 func replicate(primary, replica *redisNode, l *link) *replication {
-	p := l.open()
+	p := l.attempt()
+	p.open()
 	r := &replication{replica: replica, conn: p.client}
 	primary.replica = r
 	go r.receive(p.server)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	lua "github.com/yuin/gopher-lua"
 
 	"github.com/lockfault/lockfault/scenarios/runner"
 )
@@ -23,7 +24,10 @@ func (Testbed) Name() string { return "sim" }
 // Run implements runner.Testbed. The error says what the code under test left behind, or that it kept the processor busy
 // without end.
 func (t Testbed) Run(setup runner.Setup, body func(runner.Cluster)) error {
-	quiet.Do(func() { redis.SetLogger(silent{}) })
+	prepare.Do(func() {
+		redis.SetLogger(silent{})
+		lua.RegistrySize = luaRegistry
+	})
 	return bubble(cmp.Or(t.Limit, 30*time.Second), func() {
 		c := newCluster(setup)
 		defer c.close()
@@ -31,10 +35,15 @@ func (t Testbed) Run(setup runner.Setup, body func(runner.Cluster)) error {
 	})
 }
 
-// The client library reports each failed connection on standard error; here such failures are ordered, and the history
-// tells of them.
-var quiet sync.Once
+// prepare settings that libraries have for the whole process.
+var prepare sync.Once
 
+// luaRegistry is the size of the value stack that each call of a script gets, in values. The default of 5120 is most of
+// what a short script costs.
+const luaRegistry = 1024
+
+// silent keeps the client library from reporting each failed connection on standard error: here such failures are
+// ordered, and the history tells of them.
 type silent struct{}
 
 func (silent) Printf(context.Context, string, ...any) {}

@@ -90,7 +90,7 @@ func newLock(cfg HandsConfig) (lock locks.Lock, err error) {
 	}()
 	lock, err = cfg.Lock.New(cfg.Env)
 	if err == nil && lock == nil {
-		err = errors.New("New returned neither a lock nor an error")
+		err = errors.New("the lock's New returned neither a lock nor an error")
 	}
 	return lock, err
 }
@@ -142,7 +142,7 @@ func (h *hands) acquire(c Command, done *Completion) error {
 	defer cancel()
 	lease, err := h.lock.Acquire(ctx, h.Resource)
 	if err == nil && lease == nil {
-		err = errors.New("Acquire returned neither a lease nor an error")
+		err = errors.New("the lock's Acquire returned neither a lease nor an error")
 		done.Broken = err.Error()
 	}
 	if err != nil {
