@@ -1,0 +1,46 @@
+# lockfault. `make test` is what CI runs; `make compare` is the main job.
+
+GO ?= go
+STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+# Testcontainers: its reaper image may be out of reach, and lockfault removes what it starts by itself (`lockfault clean`).
+# A machine that is itself a container reaches published ports on loopback.
+export TESTCONTAINERS_RYUK_DISABLED ?= true
+export TESTCONTAINERS_HOST_OVERRIDE ?= 127.0.0.1
+
+.PHONY: all check check-slow test bench compare readme clean
+
+all: check test
+
+# check: formatting, vet and staticcheck.
+check:
+	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
+	if [ -n "$$unformatted" ]; then echo "not gofmt-clean:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(STATICCHECK) ./...
+
+# test: every test, with the race detector.
+test:
+	$(GO) test -race -timeout 20m ./...
+
+# check-slow: the special-purpose checkers against porcupine, on a million random histories each (about 20 minutes).
+HISTORIES ?= 1000000
+check-slow:
+	LOCKFAULT_HISTORIES=$(HISTORIES) $(GO) test -count 1 -v -timeout 3h -run 'Agree|TestPruning|TestTies' ./checker ./checker/linear
+
+# bench: schedules and commands per second in virtual time, checkers, codecs. A larger heap costs less collecting.
+bench:
+	GOGC=400 $(GO) test -run '^$$' -bench . -benchtime 2s -timeout 2h ./...
+
+# compare: every lock in every scenario, without and with fencing.
+compare:
+	$(GO) run ./cmd/lockfault compare
+
+# readme: put the real output of the commands into the README again.
+readme:
+	$(GO) run ./cmd/lockfault compare --format matrix > results/matrix.txt
+
+clean:
+	rm -rf results/runs
+
+-include docker/images.mk
