@@ -1,0 +1,268 @@
+package docker
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockfault/lockfault/checker/history"
+	"github.com/lockfault/lockfault/scenarios/runner"
+)
+
+// client is one client's process, seen from the harness. It implements runner.Hands.
+type client struct {
+	name   string
+	index  int // of its proxies
+	board  *board
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	said   *tail         // on standard error
+	ended  chan struct{} // closed when the process is gone and all that it reported has been heard
+	why    error         // how it ended; set before ended is closed
+	onHeld func(held)
+	onLost func(lost)
+
+	writing sync.Mutex
+	ready   chan *problem
+	done    chan *runner.Completion
+	closed  chan *problem
+
+	mu      sync.Mutex
+	shuts   int           // pauses in force
+	open    chan struct{} // closed on resuming; nil while the client runs
+	resumed time.Duration // since when it has been running, on the monotonic clock
+	dead    bool          // killed by the nemesis
+	waits   int           // steps that found the client standing still, ever
+	busy    atomic.Bool   // an operation is under way
+	closes  atomic.Bool   // it was told to close
+}
+
+// startClient starts the process.
+func startClient(name string, index int, command []string) (*client, error) {
+	b, file, err := newBoard()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	c := &client{
+		name: name, index: index, board: b, cmd: exec.Command(command[0], command[1:]...), said: &tail{},
+		ended: make(chan struct{}), ready: make(chan *problem, 1), done: make(chan *runner.Completion, 1),
+		closed: make(chan *problem, 1),
+	}
+	c.cmd.Env = append(os.Environ(), "GOTRACEBACK=single", insideWorker+"=1")
+	c.cmd.Stderr = c.said
+	c.cmd.ExtraFiles = []*os.File{file} // file descriptor 3, see boardFile
+	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	stdout, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := spawn(c.cmd); err != nil {
+		return nil, fmt.Errorf("start the process of client %s: %w", name, err)
+	}
+	go c.listen(stdout)
+	return c, nil
+}
+
+func (c *client) order(o order) error {
+	line, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err = c.stdin.Write(append(line, '\n'))
+	return err
+}
+
+// listen hears what the process reports, until it ends. A process that reports rubbish is ended.
+func (c *client) listen(stdout io.Reader) {
+	reports := json.NewDecoder(stdout)
+	var rubbish error
+	for {
+		var r report
+		err := reports.Decode(&r)
+		if err == nil {
+			err = c.hear(r)
+		}
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrClosed) {
+			rubbish = fmt.Errorf("its process answered what cannot be understood: %w", err)
+			_ = kill(c.cmd.Process.Pid)
+		}
+		break
+	}
+	err := c.cmd.Wait()
+	switch {
+	case rubbish != nil:
+		c.why = rubbish
+	default:
+		c.why = fmt.Errorf("its process ended (%v): %s", err, c.said)
+	}
+	close(c.ended)
+}
+
+func (c *client) hear(r report) error {
+	switch {
+	case r.Ready != nil:
+		c.ready <- r.Ready
+	case r.Done != nil:
+		if !c.busy.Load() {
+			return errors.New("the end of an operation that it was not told to begin")
+		}
+		c.done <- r.Done
+	case r.Lost != nil:
+		go c.onLost(*r.Lost)
+	case r.Held != nil:
+		go c.onHeld(*r.Held)
+	case r.Closed != nil:
+		c.closed <- r.Closed
+	default:
+		return errors.New("an empty report")
+	}
+	return nil
+}
+
+// prepare gives the process an order and waits until it is ready.
+func (c *client) prepare(o order) error {
+	if err := c.order(o); err != nil {
+		return fmt.Errorf("client %s: %w", c.name, err)
+	}
+	select {
+	case p := <-c.ready:
+		if err := p.err(); err != nil {
+			return err
+		}
+		return nil
+	case <-c.ended:
+		return fmt.Errorf("client %s: %w", c.name, c.why)
+	}
+}
+
+// Do implements runner.Hands.
+func (c *client) Do(command runner.Command) runner.Completion {
+	c.busy.Store(true)
+	defer c.busy.Store(false)
+	err := c.order(order{Do: &command})
+	if err == nil {
+		select {
+		case done := <-c.done:
+			return *done
+		case <-c.ended:
+		}
+		select { // what it reported before it ended counts
+		case done := <-c.done:
+			return *done
+		default:
+		}
+	} else {
+		<-c.ended
+	}
+	gone := runner.Completion{Type: history.Info, Error: "the client's process is gone"}
+	if !c.isDead() {
+		gone.Broken = "client " + c.name + ": " + c.why.Error()
+	}
+	return gone
+}
+
+// closeLimit is how long a lock's Close may take.
+const closeLimit = 5 * time.Second
+
+// Close implements runner.Hands.
+func (c *client) Close() error {
+	if c.isDead() || c.closes.Swap(true) {
+		return nil
+	}
+	defer c.end()
+	select {
+	case <-c.ended: // Do has told
+		return nil
+	default:
+	}
+	if err := c.order(order{Close: true}); err != nil {
+		return nil // it has just ended; Do tells
+	}
+	guard := time.NewTimer(closeLimit)
+	defer guard.Stop()
+	select {
+	case p := <-c.closed:
+		return p.err()
+	case <-c.ended:
+		return fmt.Errorf("client %s, while it closed its lock: %w", c.name, c.why)
+	case <-guard.C:
+		return fmt.Errorf("client %s: Close did not return within %v", c.name, closeLimit)
+	}
+}
+
+// end ends the process for good.
+func (c *client) end() {
+	_ = kill(c.cmd.Process.Pid)
+	<-c.ended
+	_ = c.stdin.Close()
+}
+
+// step waits until the client runs.
+func (c *client) step() error {
+	for {
+		c.mu.Lock()
+		wait, dead := c.open, c.dead
+		if wait != nil && !dead {
+			c.waits++
+		}
+		c.mu.Unlock()
+		switch {
+		case dead:
+			return errKilled
+		case wait == nil:
+			return nil
+		}
+		<-wait
+	}
+}
+
+var errKilled = errors.New("the client was killed")
+
+func (c *client) isDead() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dead
+}
+
+// tail keeps the beginning of what a dying process says, which names the reason, and drops the rest.
+type tail struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if room := 4096 - t.text.Len(); room > 0 {
+		t.text.Write(b[:min(room, len(b))])
+	}
+	return len(b), nil
+}
+
+// String is the first line that tells something.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for line := range strings.Lines(t.text.String()) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return "it said nothing"
+}

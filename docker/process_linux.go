@@ -1,0 +1,149 @@
+package docker
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// workersWorkHere says why clients cannot be processes on this system.
+func workersWorkHere() error { return nil }
+
+// newBoard makes the shared memory; the file is for the worker to inherit.
+func newBoard() (*board, *os.File, error) {
+	fd, err := unix.MemfdCreate("lockfault-board", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make shared memory: %w", err)
+	}
+	file := os.NewFile(uintptr(fd), "lockfault-board")
+	if err := file.Truncate(int64(boardSize)); err != nil {
+		file.Close()
+		return nil, nil, fmt.Errorf("make shared memory: %w", err)
+	}
+	b, err := mapBoard(file)
+	if err != nil {
+		file.Close()
+	}
+	return b, file, err
+}
+
+func mapBoard(file *os.File) (*board, error) {
+	memory, err := unix.Mmap(int(file.Fd()), 0, boardSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("map shared memory: %w", err)
+	}
+	return (*board)(unsafe.Pointer(&memory[0])), nil
+}
+
+// spawn starts a command as the head of a process group of its own, which dies with this process.
+func spawn(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	// The kernel takes the end of the thread that started a child for the end of its parent. The main thread never ends.
+	done := make(chan error)
+	spawns <- func() { done <- cmd.Start() }
+	if err := <-done; err != nil {
+		return err
+	}
+	_ = unix.Setpriority(unix.PRIO_PROCESS, cmd.Process.Pid, urgency) // where it is allowed
+	return nil
+}
+
+// urgency is the nice value of clients: they must not wait for what else runs here.
+const urgency = -10
+
+// spawns are carried out on one thread that never ends.
+var spawns = make(chan func())
+
+func init() {
+	go func() {
+		runtime.LockOSThread()
+		for f := range spawns {
+			f()
+		}
+	}()
+}
+
+// stop stops a process group, and returns when its head stands still.
+func stop(pid int) error {
+	if err := unix.Kill(-pid, unix.SIGSTOP); err != nil {
+		return err
+	}
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WEXITED|unix.WNOWAIT, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return err
+		}
+		if !isStopped(pid) {
+			return errors.New("it ended instead of standing still")
+		}
+		// The notice is taken, so that the next stop is not mistaken for this one.
+		_ = unix.Waitid(unix.P_PID, pid, &info, unix.WSTOPPED|unix.WNOHANG, nil)
+		return nil
+	}
+}
+
+// resume lets a stopped process group go on.
+func resume(pid int) error { return unix.Kill(-pid, unix.SIGCONT) }
+
+// kill ends a process group at once.
+func kill(pid int) error { return unix.Kill(-pid, unix.SIGKILL) }
+
+// thisProcess names this process so that it is not mistaken for a later one with its number.
+func thisProcess() string {
+	pid := os.Getpid()
+	return fmt.Sprintf("%s %d %s", hostname(), pid, startOf(pid))
+}
+
+// lives tells whether the process that thisProcess named so still runs. One on another machine may.
+func lives(name string) bool {
+	var host, start string
+	var pid int
+	if n, err := fmt.Sscanf(name, "%s %d %s", &host, &pid, &start); n != 3 || err != nil {
+		return false
+	}
+	return host != hostname() || startOf(pid) == start
+}
+
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil || name == "" {
+		return "unknown"
+	}
+	return name
+}
+
+// startOf is when a process was started, in the kernel's ticks since boot; empty if there is none.
+func startOf(pid int) string {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return ""
+	}
+	// The second field, a name in parentheses, may hold anything; the start is the 22nd.
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 20 || fields[0][0] == 'Z' {
+		return ""
+	}
+	return string(fields[19])
+}
+
+// isStopped asks the kernel whether a process is stopped.
+func isStopped(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	// The name in parentheses may hold anything; the state comes behind it.
+	i := bytes.LastIndexByte(stat, ')')
+	return i >= 0 && len(stat) > i+2 && stat[i+2] == 'T'
+}

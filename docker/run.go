@@ -1,0 +1,380 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/lockfault/lockfault/checker/history"
+	"github.com/lockfault/lockfault/locks"
+	"github.com/lockfault/lockfault/nemesis"
+	"github.com/lockfault/lockfault/scenarios"
+	"github.com/lockfault/lockfault/scenarios/runner"
+)
+
+// prepareLimit is how long it may take to make everything as new before a run.
+const prepareLimit = 20 * time.Second
+
+// ErrSpoilt is wrapped by errors that say that no further run is possible on a testbed.
+var ErrSpoilt = errors.New("the container testbed cannot be used any more")
+
+// Run implements runner.Testbed. Before body is called, links are healed, servers run with true clocks and without keys,
+// and the replica follows: all of it is proved, or the run fails with an error of the harness.
+func (t *Testbed) Run(setup runner.Setup, body func(runner.Cluster)) error {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	if t.spoil != nil {
+		return fmt.Errorf("%w: %w", ErrSpoilt, t.spoil)
+	}
+	if err := t.supports(setup); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(context.Background(), prepareLimit,
+		fmt.Errorf("the testbed could not be made as new within %v", prepareLimit))
+	defer cancel()
+	t.runs++
+	if err := t.prepare(ctx, setup); err != nil {
+		t.spoil = err
+		return fmt.Errorf("%w: %w", ErrSpoilt, err)
+	}
+	c, err := t.newCluster(setup)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	t.current.Store(c)
+	defer t.current.Store(nil)
+	c.begin()
+	body(c)
+	return nil
+}
+
+func unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", nemesis.ErrUnsupported, fmt.Sprintf(format, args...))
+}
+
+// supports says what of a plan cannot be had here.
+func (t *Testbed) supports(setup runner.Setup) error {
+	if setup.Servers == locks.ConsensusService {
+		return unsupported("there are no containers of a consensus service yet")
+	}
+	if n := len(setup.Clients); n > t.cfg.Clients {
+		return unsupported("%d clients; this testbed was started for %d", n, t.cfg.Clients)
+	}
+	for _, step := range setup.Faults {
+		if f, ok := step.Fault.(nemesis.Crash); ok && f.Keep == nemesis.LoseSecond {
+			return unsupported("a crash that loses the last second: what Redis had not yet synced cannot be taken away exactly")
+		}
+	}
+	return nil
+}
+
+// prepare makes everything as new.
+func (t *Testbed) prepare(ctx context.Context, setup runner.Setup) error {
+	if err := t.toxiproxy.reset(); err != nil {
+		return err
+	}
+	err := together(redisNames, func(name string) error {
+		n := t.nodes[name]
+		n.watch.listenTo(nil)
+		if n.down.Load() {
+			if err := n.restart(ctx, true); err != nil {
+				return err
+			}
+			n.down.Store(false)
+		}
+		if err := n.resetClock(ctx); err != nil {
+			return err
+		}
+		return n.awaitAlone(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	if err := t.replicate(ctx); err != nil {
+		return err
+	}
+	if err := together(redisNames, func(name string) error { return t.nodes[name].empty(ctx) }); err != nil {
+		return err
+	}
+	first := setup.Data.Do(scenarios.Request{Op: history.Read}, func(scenarios.Response) {})
+	return t.db.create(ctx, t.runs, setup.Data, first.Value)
+}
+
+// replicate has the replica follow the primary, and waits until it does.
+func (t *Testbed) replicate(ctx context.Context) error {
+	primary, replica := t.nodes[nemesis.Primary], t.nodes[nemesis.Replica]
+	if role, err := replica.info(ctx, "replication", "role"); err != nil {
+		return err
+	} else if role != "slave" {
+		if err := replica.command.ReplicaOf(ctx, t.toxiproxy.ip, fmt.Sprint(replicationPort)).Err(); err != nil {
+			return fmt.Errorf("have the replica follow: %w", err)
+		}
+	}
+	err := until(ctx, "the replica does not follow", func() (bool, error) {
+		up, err := replica.info(ctx, "replication", "master_link_status")
+		return up == "up", err
+	})
+	if err != nil {
+		return err
+	}
+	if err := primary.command.FlushAll(ctx).Err(); err != nil {
+		return fmt.Errorf("empty the primary: %w", err)
+	}
+	return t.inSync(ctx)
+}
+
+// inSync waits until the replica has all that the primary has.
+func (t *Testbed) inSync(ctx context.Context) error {
+	return until(ctx, "the replica does not catch up", func() (bool, error) {
+		sent, err := t.nodes[nemesis.Primary].offset(ctx, "master_repl_offset")
+		if err != nil {
+			return false, err
+		}
+		got, err := t.nodes[nemesis.Replica].offset(ctx, "slave_repl_offset")
+		return got >= sent, err
+	})
+}
+
+// until looks again and again whether something has come about. Who asks has no other means to learn of it.
+func until(ctx context.Context, failure string, come func() (bool, error)) error {
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		is, err := come()
+		if is && err == nil {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("%s: %w", failure, context.Cause(ctx)), err)
+		}
+	}
+}
+
+// clockDifference is the most by which a node's clock may differ from the machine's.
+const clockDifference = 20 * time.Millisecond
+
+// resetClock makes the node's clock the machine's, and proves it.
+func (n *node) resetClock(ctx context.Context) error {
+	if err := n.setClock("reset"); err != nil {
+		return err
+	}
+	return until(ctx, n.name+" does not show the machine's time", func() (bool, error) {
+		before := time.Now()
+		at, err := n.time(ctx)
+		return err == nil && at.After(before.Add(-clockDifference)) && at.Before(time.Now().Add(clockDifference)), err
+	})
+}
+
+// awaitAlone waits until the connections of earlier clients are gone, with all that they carried.
+func (n *node) awaitAlone(ctx context.Context) error {
+	return until(ctx, "connections of an earlier run to "+n.name+" do not end", func() (bool, error) {
+		list, err := n.command.ClientList(ctx).Result()
+		return err == nil && !strings.Contains(list, "name="+clientPrefix), err
+	})
+}
+
+// empty removes every key, and proves it.
+func (n *node) empty(ctx context.Context) error {
+	if n.name != nemesis.Replica {
+		if err := n.command.FlushAll(ctx).Err(); err != nil {
+			return fmt.Errorf("empty %s: %w", n.name, err)
+		}
+	}
+	return until(ctx, n.name+" does not become empty", func() (bool, error) {
+		keys, err := n.command.DBSize(ctx).Result()
+		return err == nil && keys == 0, err
+	})
+}
+
+// cluster is what a run has at its disposal. It implements runner.Cluster and runner.Settler.
+type cluster struct {
+	bed      *Testbed
+	setup    runner.Setup
+	run      int
+	origin   time.Duration
+	names    []string // of the lock servers that clients dial
+	clients  map[string]*client
+	nodes    map[string]*node   // by the plan's names
+	ledgers  map[string]*ledger // the same
+	promoted atomic.Bool
+
+	mu     sync.Mutex
+	strain *strain
+	lag    *lag // at the failover
+	toxics int  // to number them
+}
+
+var _ runner.Settler = (*cluster)(nil)
+
+func (t *Testbed) newCluster(setup runner.Setup) (*cluster, error) {
+	c := &cluster{
+		bed: t, setup: setup, run: t.runs, names: setup.Servers.Names(), clients: map[string]*client{},
+		nodes: map[string]*node{}, ledgers: map[string]*ledger{},
+	}
+	for _, name := range c.names {
+		c.nodes[name] = t.nodes[name]
+		if setup.Servers == locks.OneNode {
+			c.nodes[name] = t.nodes["n1"]
+		}
+	}
+	if setup.Servers == locks.PrimaryAndReplica {
+		c.nodes[nemesis.Replica] = t.nodes[nemesis.Replica]
+	}
+	for i, name := range setup.Clients {
+		x, err := startClient(name, i, t.cfg.Worker)
+		if err != nil {
+			c.close()
+			return nil, err
+		}
+		c.clients[name] = x
+		x.onHeld = func(h held) { c.lift(x, h) }
+	}
+	err := together(setup.Clients, c.join)
+	if err != nil {
+		c.close()
+	}
+	return c, err
+}
+
+// join tells a client's process where it stands.
+func (c *cluster) join(name string) error {
+	p := place{Client: name, Run: c.run, Watched: slices.Contains(c.setup.Watched, name)}
+	for _, node := range c.names {
+		l, err := c.link(name, node)
+		if err != nil {
+			return err
+		}
+		p.Nodes = append(p.Nodes, l.addr)
+	}
+	l, err := c.link(name, nemesis.Resource)
+	if err != nil {
+		return err
+	}
+	p.Data = l.addr
+	if err := c.clients[name].prepare(order{Join: &p}); err != nil {
+		return fmt.Errorf("client %s: %w", name, err)
+	}
+	return nil
+}
+
+// begin starts the clock of the run, and listens to the servers from then on.
+func (c *cluster) begin() {
+	c.origin = monotonic()
+	for name, n := range c.nodes {
+		l := newLedger(name, c.origin)
+		l.event, l.answered = c.setup.Observer.Event, c.setup.Observer.Answered
+		c.ledgers[name] = l
+		defer n.watch.listenTo(l.hear)
+	}
+	if replica := c.ledgers[nemesis.Replica]; replica != nil {
+		replica.source = c.ledgers[nemesis.Primary]
+	}
+	for _, x := range c.clients {
+		x.resumed = c.origin
+	}
+	c.strain = watchStrain(c, c.setup.TTL)
+}
+
+// close ends the clients, and stops listening.
+func (c *cluster) close() {
+	if c.strain != nil {
+		c.strain.stop()
+	}
+	for _, x := range c.clients {
+		x.end() // its board stays mapped, since somebody may still look at it
+	}
+	for _, n := range c.nodes {
+		n.watch.listenTo(nil)
+	}
+}
+
+// Now implements runner.Cluster.
+func (c *cluster) Now() time.Duration { return monotonic() - c.origin }
+
+// AlignNemesis implements runner.Cluster: in real time there is no instant that belongs to the nemesis.
+func (c *cluster) AlignNemesis() {}
+
+// Step implements runner.Cluster.
+func (c *cluster) Step(name string) error { return c.clients[name].step() }
+
+// Notice implements runner.Cluster: what a client tells it has noticed; it cannot have told once it was dead.
+func (c *cluster) Notice(name string) error {
+	if c.clients[name].isDead() {
+		return errKilled
+	}
+	return nil
+}
+
+// link is the proxy of a client's link.
+func (c *cluster) link(client, server string) (*proxy, error) {
+	x := c.clients[client]
+	target := server
+	if c.setup.Servers == locks.OneNode && slices.Contains(c.names, server) {
+		target = "n1"
+	}
+	if x == nil || target != nemesis.Resource && !slices.Contains(c.names, server) {
+		return nil, unsupported("no link %s-%s", client, server)
+	}
+	return c.bed.toxiproxy.links[clientLink(x.index, target)], nil
+}
+
+// Hands implements runner.Cluster: the client's process, told what to work with.
+func (c *cluster) Hands(cfg runner.HandsConfig) (runner.Hands, error) {
+	x := c.clients[cfg.Client]
+	x.onLost = func(l lost) { cfg.Lost(l.Lease, l.At) }
+	err := x.prepare(order{Configure: &workerConfig{
+		Lock: cfg.Lock.Name, TTL: cfg.Env.TTL, Fencing: cfg.Env.Fencing, Seed: cfg.Seed, Resource: cfg.Resource, Kind: cfg.Kind,
+		Origin: c.origin,
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("lock %s for client %s: %w", cfg.Lock.Name, cfg.Client, err)
+	}
+	return x, nil
+}
+
+// lift lets a reply go on to a client that is watched, once whatever waits to hear of it has acted. If the server has gone
+// meanwhile, nobody will hear any more.
+func (c *cluster) lift(x *client, h held) {
+	name := c.names[h.Node]
+	_ = c.hearAll(name)
+	_ = x.order(order{Lift: h.ID}) // a client that is dead needs none
+}
+
+// hearAll returns when all that a server has carried out so far has been told.
+func (c *cluster) hearAll(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), consoleLimit)
+	defer cancel()
+	n := c.server(name)
+	return n.watch.barrier(ctx, func(ctx context.Context, echo string) error { return n.command.Echo(ctx, echo).Err() })
+}
+
+// server is what answers to a name: after a failover the former replica answers to the primary's.
+func (c *cluster) server(name string) *node {
+	if name == nemesis.Primary && c.promoted.Load() {
+		name = nemesis.Replica
+	}
+	return c.nodes[name]
+}
+
+// Settle implements runner.Settler: it reads the log of the database, and hears the servers out.
+func (c *cluster) Settle() error {
+	ctx, cancel := context.WithTimeout(context.Background(), consoleLimit)
+	defer cancel()
+	errs := []error{c.strain.end(), c.bed.db.log(ctx, c.run, c.setup.Resource, c.origin, c.setup.Observer.Event)}
+	for name, n := range c.nodes {
+		if !n.down.Load() {
+			if err := c.hearAll(name); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
