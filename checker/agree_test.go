@@ -2,7 +2,9 @@ package checker
 
 import (
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -51,9 +53,24 @@ func drawLocking(t *rapid.T) []history.Event {
 	return events
 }
 
+// checkMany judges a hundred random histories, or as many as the environment asks for (make check-slow).
+func checkMany(t *testing.T, compare func(*rapid.T)) {
+	t.Helper()
+	n := 100
+	if asked := os.Getenv("LOCKFAULT_HISTORIES"); asked != "" {
+		var err error
+		if n, err = strconv.Atoi(asked); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range n / 100 {
+		rapid.Check(t, compare)
+	}
+}
+
 func TestSweepAndPorcupineAgreeOnExclusion(t *testing.T) {
 	seen := map[bool]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	checkMany(t, func(t *rapid.T) {
 		c, err := NewCase(drawLocking(t))
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +79,7 @@ func TestSweepAndPorcupineAgreeOnExclusion(t *testing.T) {
 			first, second := firstOverlap(holds)
 			overlap := second != nil
 			seen[overlap]++
-			if legal := porcupine.CheckOperations(Mutex(), mutexOperations(holds)); legal == overlap {
+			if legal := porcupine.CheckOperations(Mutex(), c.mutexOperations(holds)); legal == overlap {
 				t.Errorf("the sweep says overlap %v, porcupine says legal %v", overlap, legal)
 			}
 			earliest := forever
@@ -76,7 +93,7 @@ func TestSweepAndPorcupineAgreeOnExclusion(t *testing.T) {
 			if overlap != (earliest < forever) || overlap && second.From != earliest {
 				t.Errorf("the sweep finds %v and %v, but the first overlap is at %v", first, second, earliest)
 			}
-			if overlap && porcupine.CheckOperations(Mutex(), mutexOperations([]*hold{first, second})) {
+			if overlap && porcupine.CheckOperations(Mutex(), c.mutexOperations([]*hold{first, second})) {
 				t.Errorf("the witness alone, %v and %v, does not show it", first, second)
 			}
 		}
@@ -117,7 +134,7 @@ func drawAccesses(t *rapid.T) []history.Event {
 
 func TestRulesPorcupineAndConflictGraphAgreeOnEffects(t *testing.T) {
 	seen := map[bool]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	checkMany(t, func(t *rapid.T) {
 		c, err := NewCase(drawAccesses(t))
 		if err != nil {
 			t.Fatal(err)
@@ -126,8 +143,10 @@ func TestRulesPorcupineAndConflictGraphAgreeOnEffects(t *testing.T) {
 			if log.gap != "" {
 				t.Fatal(log.gap)
 			}
-			breaches := log.breaches()
-			atomic := len(breaches) == 0
+			atomic := true
+			for range log.breaches() {
+				atomic = false
+			}
 			seen[atomic]++
 			if legal := porcupine.CheckOperations(SectionRegister(log.initial), log.operations()); legal != atomic {
 				t.Errorf("the rules say atomic %v, porcupine says %v", atomic, legal)
@@ -146,10 +165,10 @@ func TestRulesPorcupineAndConflictGraphAgreeOnEffects(t *testing.T) {
 func cyclic(r *register) bool {
 	n := len(r.sections)
 	before := make([][]bool, n)
-	for i, a := range r.sections {
+	for i := range n {
 		before[i] = make([]bool, n)
-		for j, b := range r.sections {
-			before[i][j] = i != j && conflicts(a, b)
+		for j := range n {
+			before[i][j] = i != j && conflicts(eventsOf(r, i), eventsOf(r, j))
 		}
 	}
 	for k := range n {
@@ -167,10 +186,15 @@ func cyclic(r *register) bool {
 	return false
 }
 
+func eventsOf(r *register, section int) (events []history.Event) {
+	r.follow(&r.sections[section], func(s *step) { events = append(events, r.Events[s.event]) })
+	return events
+}
+
 // conflicts tells whether an access of a comes before one of b with which it does not commute.
-func conflicts(a, b *section) bool {
-	for _, x := range a.events {
-		for _, y := range b.events {
+func conflicts(a, b []history.Event) bool {
+	for _, x := range a {
+		for _, y := range b {
 			if x.Index < y.Index && (x.Op == history.Write || y.Op == history.Write) {
 				return true
 			}
@@ -184,7 +208,7 @@ func TestDisagreementDecidesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	operations := mutexOperations(holdsByLock(c)[0])
+	operations := c.mutexOperations(holdsByLock(c)[0])
 	for _, v := range []Verdict{held("it seems"), undecided("who knows"), violated("it seems")} {
 		got := confirm(v, Mutex(), operations) // which are illegal
 		if wants := v.Status == Held; wants != (got.Reason == "lockfault's two checkers disagree: please report this history") {

@@ -19,11 +19,12 @@ var availability = Property{
 // and during which no majority was. (Redis documentation, "Distributed locks": liveness B.)
 func judgeAvailability(c *Case) Verdict {
 	met, granted := 0, 0
-	for _, a := range c.Calls {
-		if a.Op != history.Acquire || a.Open() && (!c.Complete || c.diedAt(a.Client) != forever) {
+	for i := range c.Calls {
+		a := &c.Calls[i]
+		if a.Kind != acquire || a.Open() && (!c.Complete || c.diedAt(a.Client) != forever) {
 			continue
 		}
-		end := min(a.Ended, c.End)
+		end := min(c.ended(a), c.End)
 		gone := c.gone(a.Client, a.Asked, end)
 		if len(c.gone(a.Client, a.Asked, a.Asked)) == 0 || !c.minority(gone) {
 			continue
@@ -46,11 +47,11 @@ func judgeAvailability(c *Case) Verdict {
 }
 
 // gone lists the nodes that a client could not reach at some time between from and to, in order of name.
-func (c *Case) gone(client string, from, to time.Duration) []string {
+func (c *Case) gone(client name, from, to time.Duration) []string {
 	var nodes []string
 	for _, f := range c.Faults {
 		if f.meets(from, to) && from < f.To {
-			nodes = append(nodes, f.takesAway(client)...)
+			nodes = append(nodes, f.takesAway(c.text(client))...)
 		}
 	}
 	slices.Sort(nodes)
@@ -71,20 +72,21 @@ func (c *Case) excused(a *Call, end time.Duration, gone []string) bool {
 	}
 	for _, f := range c.Faults {
 		counted := f.Kind == crash || f.Kind == cut || f.Kind == drop
-		elsewhere := f.Kind == pause && !f.strikes(a.Client)
+		elsewhere := f.Kind == pause && !f.strikes(c.text(a.Client))
 		if f.meets(recent, end) && !counted && !elsewhere {
 			return true
 		}
 	}
 	unhelpful := slices.Clone(gone)
-	for _, other := range c.Calls {
-		if other != a && other.Lock == a.Lock && other.meets(recent, end) &&
-			(other.Op == history.Acquire || other.Op == history.Release) {
-			unhelpful = append(unhelpful, c.gone(other.Client, other.Asked, min(other.Ended, c.End))...)
+	for i := range c.Calls {
+		other := &c.Calls[i]
+		if other != a && other.Lock == a.Lock && c.underWay(other, recent, end) &&
+			(other.Kind == acquire || other.Kind == release) {
+			unhelpful = append(unhelpful, c.gone(other.Client, other.Asked, min(c.ended(other), c.End))...)
 		}
 	}
 	slices.Sort(unhelpful)
-	return !c.minority(slices.Compact(unhelpful)) || c.obstructed(a, a.Asked, end, "")
+	return !c.minority(slices.Compact(unhelpful)) || c.obstructed(a, a.Asked, end, unnamed)
 }
 
 func unavailable(c *Case, a *Call, end time.Duration, gone []string) Verdict {
@@ -96,10 +98,10 @@ func unavailable(c *Case, a *Call, end time.Duration, gone []string) Verdict {
 		outcome = "failed with unknown outcome"
 	}
 	sentence := fmt.Sprintf("%s's acquire of %s %s at %s, though the lock was free and only %d of %d nodes gone (%s)",
-		a.Client, at(a.Asked), outcome, at(end), len(gone), c.Plan.Nodes, strings.Join(gone, ", "))
-	events := []int{a.Invoke, a.Done}
+		c.text(a.Client), at(a.Asked), outcome, at(end), len(gone), c.Plan.Nodes, strings.Join(gone, ", "))
+	events := []int{int(a.Invoke), int(a.Done)}
 	for _, f := range c.Faults {
-		if f.meets(a.Asked, a.Asked) && len(f.takesAway(a.Client)) > 0 {
+		if f.meets(a.Asked, a.Asked) && len(f.takesAway(c.text(a.Client))) > 0 {
 			events = append(events, f.Event)
 		}
 	}

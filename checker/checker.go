@@ -1,4 +1,3 @@
-// Package checker judges histories. It runs nothing and knows no expectation: a verdict comes from the events alone.
 package checker
 
 import "fmt"

@@ -1,9 +1,8 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
+	"iter"
 
 	"github.com/anishathalye/porcupine"
 
@@ -18,9 +17,9 @@ var effects = Property{
 
 // judgeEffects judges each register by what its own log says was applied. What the resource refused had no effect.
 //
-// A section is all applied accesses under one lease; one whose writes were all refused is aborted and does not count. A section that starts with a write is taken to know the version of
-// the time of its grant, as if it had read then: a write that comes late and blind over another's is stale, though a
-// serial order would excuse it. The rules:
+// A section is all applied accesses under one lease; one whose writes were all refused is aborted and does not count. A
+// section that starts with a write is taken to know the version of the time of its grant, as if it had read then: a write
+// that comes late and blind over another's is stale, though a serial order would excuse it. The rules:
 //
 //  1. Each access finds the version that its section last met. (No write of others falls inside a section.)
 //  2. No section reads between two successive writes of another one.
@@ -37,15 +36,14 @@ func judgeEffects(c *Case) Verdict {
 	if len(logs) == 0 {
 		return undecided("the history has no log of the protected resource")
 	}
-	var first *breach
+	var first breach
 	var breaches, writes, sections int
 	for _, log := range logs {
 		if log.gap != "" {
 			return undecided("%s", log.gap)
 		}
-		for _, b := range log.breaches() {
-			breaches++
-			if first == nil || b.at < first.at {
+		for b := range log.breaches() {
+			if breaches++; first.log == nil || b.at < first.at {
 				first = b
 			}
 		}
@@ -53,85 +51,115 @@ func judgeEffects(c *Case) Verdict {
 		sections += len(log.sections)
 	}
 	v := held("%s applied in %s, each as one atomic step", count(writes, "write"), count(sections, "section"))
-	if first != nil {
-		v = violated(first.sentence, first.events...)
+	if first.log != nil {
+		v = first.verdict()
 		if breaches > 1 {
 			v.Reason = fmt.Sprintf("the first of %d accesses that met what they should not", breaches)
 		}
-		return confirm(v, SectionRegister(first.log.initial), first.log.operations())
+		return first.log.confirm(v)
 	}
 	if writes == 0 {
 		return undecided("the resource applied no write")
 	}
 	for _, log := range logs {
-		if v = confirm(v, SectionRegister(log.initial), log.operations()); v.Status != Held {
+		if v = log.confirm(v); v.Status != Held {
 			return v
 		}
 	}
 	return v
 }
 
-// breach is an access that breaks a rule.
-type breach struct {
-	log      *register
-	at       int // index of the event that makes it so
-	sentence string
-	events   []int
+// confirm asks porcupine about a register that is not too large for it.
+func (r *register) confirm(v Verdict) Verdict {
+	if len(r.sections) > confirmOperations {
+		return v
+	}
+	return confirm(v, SectionRegister(r.initial), r.operations())
 }
 
-// breaches lists what breaks the rules, by the event that does.
-func (r *register) breaches() []*breach {
-	var found []*breach
-	for _, s := range r.sections {
-		for i := 1; i < len(s.steps); i++ {
-			if s.steps[i].Found != s.steps[i-1].Left {
-				found = append(found, r.intrusion(s, i))
-			}
-		}
-		for i, step := range s.steps {
-			if b := r.halfway(s, i, step); b != nil {
-				found = append(found, b)
+// breach is an access that breaks a rule.
+type breach struct {
+	log     *register
+	at      int // index of the event that makes it so
+	section *section
+	before  *step // the step of the section before the one that met a write of others; nil if the breach is of rule 2
+	step    *step
+}
+
+// breaches yields what breaks the rules, section by section.
+func (r *register) breaches() iter.Seq[breach] {
+	return func(yield func(breach) bool) {
+		for i := range r.sections {
+			s := &r.sections[i]
+			var last *step
+			more := true
+			r.follow(s, func(now *step) {
+				if more && last != nil && r.versions(now).Found != r.versions(last).Left {
+					more = yield(breach{r, int(now.event), s, last, now})
+				}
+				last = now
+			})
+			r.follow(s, func(now *step) {
+				if more && r.halfway(s, now) {
+					more = yield(breach{r, r.write(r.versions(now).Left + 1).Index, s, nil, now})
+				}
+			})
+			if !more {
+				return
 			}
 		}
 	}
-	slices.SortStableFunc(found, func(a, b *breach) int { return cmp.Compare(a.at, b.at) })
-	return found
 }
 
-// intrusion tells of step i of a section, which met a write of others that the section had not seen.
-func (r *register) intrusion(s *section, i int) *breach {
-	last, now := s.events[i-1], s.events[i]
-	unseen := r.write(s.steps[i-1].Left + 1)
-	saw := fmt.Sprintf("it last saw version %d, %s at %s", s.steps[i-1].Left, pastTense(last.Op), at(last.Time))
+// halfway tells whether a step is a read that saw what another section had written and was about to overwrite.
+func (r *register) halfway(s *section, now *step) bool {
+	read := &r.Events[now.event]
+	if read.Op != history.Read || read.Version <= r.initial || read.Version-r.initial >= int64(len(r.writes)) {
+		return false
+	}
+	before, after := r.writer(read.Version).section(), r.writer(read.Version+1).section()
+	return before == after && after != s.key
+}
+
+func (b *breach) verdict() Verdict {
+	if b.before == nil {
+		return b.half()
+	}
+	return b.intrusion()
+}
+
+// name says whose section the breach is in.
+func (b *breach) name() string { return author(&b.log.Events[b.section.opened]) }
+
+// intrusion tells of a step that met a write of others that its section had not seen.
+func (b *breach) intrusion() Verdict {
+	last, now := &b.log.Events[b.before.event], &b.log.Events[b.step.event]
+	known := b.log.versions(b.before).Left
+	unseen := b.log.write(known + 1)
+	saw := fmt.Sprintf("it last saw version %d, %s at %s", known, pastTense(last.Op), at(last.Time))
 	var sentence string
 	if now.Op == history.Write {
 		sentence = fmt.Sprintf("%s's write%s at %s was applied after %s's%s at %s, which %s had not seen: %s",
-			s.name, withFence(now.Fence), at(now.Time),
-			author(unseen), bareFence(unseen.Fence), at(unseen.Time), s.name, saw)
+			b.name(), withFence(now.Fence), at(now.Time),
+			author(unseen), bareFence(unseen.Fence), at(unseen.Time), b.name(), saw)
 	} else {
 		sentence = fmt.Sprintf(
 			"%s's read%s at %s found version %d, since %s's write%s at %s had come into the middle of %s's section: %s",
-			s.name, withFence(now.Fence), at(now.Time), now.Version,
-			author(unseen), withFence(unseen.Fence), at(unseen.Time), s.name, saw)
+			b.name(), withFence(now.Fence), at(now.Time), now.Version,
+			author(unseen), withFence(unseen.Fence), at(unseen.Time), b.name(), saw)
 	}
-	return &breach{r, now.Index, sentence, []int{last.Index, unseen.Index, now.Index}}
+	return violated(sentence, last.Index, unseen.Index, now.Index)
 }
 
-// halfway tells of a read that saw what another section had written and was about to overwrite; nil if step i is none.
-func (r *register) halfway(s *section, i int, step Step) *breach {
-	if step.Found != step.Left || step.Left <= r.initial || step.Left-r.initial >= int64(len(r.writes)) {
-		return nil
-	}
-	before, after := r.write(step.Left), r.write(step.Left+1)
-	if sectionKey(before) != sectionKey(after) || sectionKey(after) == s.key || s.events[i].Op == history.Acquire {
-		return nil
-	}
-	read := s.events[i]
+// half tells of a read that saw half of another section.
+func (b *breach) half() Verdict {
+	read := &b.log.Events[b.step.event]
+	before, after := b.log.write(read.Version), b.log.write(read.Version+1)
 	sentence := fmt.Sprintf(
 		"%s's read%s at %s saw a half-done section of %s: version %d, written%s at %s and overwritten by %s at %s",
-		s.name, withFence(read.Fence), at(read.Time), author(before), before.Version,
+		b.name(), withFence(read.Fence), at(read.Time), author(before), before.Version,
 		withFence(before.Fence), at(before.Time), author(after), at(after.Time))
-	return &breach{r, after.Index, sentence, []int{before.Index, read.Index, after.Index}}
+	return violated(sentence, before.Index, read.Index, after.Index)
 }
 
 func pastTense(op history.Op) string {
@@ -155,12 +183,15 @@ func bareFence(fence int64) string {
 // in the history.
 func (r *register) operations() []porcupine.Operation {
 	var operations []porcupine.Operation
-	for i, s := range r.sections {
+	for i := range r.sections {
+		s := &r.sections[i]
+		var steps Section
+		r.follow(s, func(now *step) { steps = append(steps, r.versions(now)) })
 		operations = append(operations, porcupine.Operation{
 			ClientId: i,
-			Input:    s.steps,
-			Call:     int64(s.events[0].Index),
-			Return:   int64(s.events[len(s.events)-1].Index),
+			Input:    steps,
+			Call:     int64(r.steps[s.first].event),
+			Return:   int64(r.steps[s.last].event),
 		})
 	}
 	return operations

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/anishathalye/porcupine"
 
 	"github.com/lockfault/lockfault/checker/history"
+	"github.com/lockfault/lockfault/checker/lockmodel"
 )
 
 var exclusion = Property{
@@ -19,7 +21,15 @@ var exclusion = Property{
 // hold is one belief together with its grant.
 type hold struct {
 	*Grant
-	Belief
+	*Belief
+}
+
+// since is when what started the belief was invoked, for the acquire; an extension revives it at once.
+func (h *hold) since() time.Duration {
+	if h.Belief == &h.first {
+		return h.Asked
+	}
+	return h.From
 }
 
 // judgeExclusion looks for two beliefs of different clients that overlap. A client does not conflict with itself: it may
@@ -34,11 +44,14 @@ func judgeExclusion(c *Case) Verdict {
 	}
 	if second != nil {
 		// Dropping a whole hold keeps a legal history of a mutex legal. So if the two alone are illegal, all are.
-		return confirm(overlapVerdict(c, first, second), Mutex(), mutexOperations([]*hold{first, second}))
+		return confirm(overlapVerdict(c, first, second), Mutex(), c.mutexOperations([]*hold{first, second}))
 	}
 	v := held("%s, and no two clients believed at once", count(len(c.Grants), "grant"))
 	for _, lock := range byLock {
-		if v = confirm(v, Mutex(), mutexOperations(lock)); v.Status != Held {
+		if 2*len(lock) > confirmOperations {
+			continue
+		}
+		if v = confirm(v, Mutex(), c.mutexOperations(lock)); v.Status != Held {
 			return v
 		}
 	}
@@ -48,25 +61,48 @@ func judgeExclusion(c *Case) Verdict {
 // holdsByLock lists the beliefs on each lock by their start. A belief that is over when it starts (a careful client was
 // handed an expired lease) is none.
 func holdsByLock(c *Case) [][]*hold {
-	index := map[string]int{}
-	var locks [][]*hold
-	for _, g := range c.Grants {
-		i, ok := index[g.Lock]
-		if !ok {
-			i = len(locks)
-			index[g.Lock] = i
-			locks = append(locks, nil)
+	holds := make([]hold, 0, len(c.Grants)+countRevived(c))
+	perLock := map[name]int{}
+	var order []name
+	for i := range c.Grants {
+		g := &c.Grants[i]
+		n, seen := perLock[g.Lock]
+		if !seen {
+			order = append(order, g.Lock)
 		}
-		for _, b := range g.Beliefs {
+		for b := range g.Beliefs() {
 			if b.From < b.To {
-				locks[i] = append(locks[i], &hold{g, b})
+				holds = append(holds, hold{g, b})
+				n++
 			}
 		}
+		perLock[g.Lock] = n
 	}
+	locks := make([][]*hold, len(order))
+	place := make(map[name]int, len(order))
+	for i, lock := range order {
+		place[lock] = i
+		locks[i] = make([]*hold, 0, perLock[lock])
+	}
+	for i := range holds {
+		at := place[holds[i].Lock]
+		locks[at] = append(locks[at], &holds[i])
+	}
+	byStart := func(a, b *hold) int { return cmp.Compare(a.From, b.From) }
 	for _, holds := range locks {
-		slices.SortStableFunc(holds, func(a, b *hold) int { return cmp.Compare(a.From, b.From) })
+		if !slices.IsSortedFunc(holds, byStart) {
+			slices.SortStableFunc(holds, byStart)
+		}
 	}
 	return locks
+}
+
+func countRevived(c *Case) int {
+	n := 0
+	for i := range c.Grants {
+		n += c.Grants[i].revivals()
+	}
+	return n
 }
 
 // firstOverlap finds the first belief that starts while another client's lasts, and that other one; nil if there is
@@ -90,19 +126,19 @@ func firstOverlap(holds []*hold) (earlier, later *hold) {
 
 func overlapVerdict(c *Case, first, second *hold) Verdict {
 	stopped := c.pauseOf(first.Client, first.From, second.From)
-	granted := "granted at " + at(first.Call.Ended)
+	granted := "granted at " + at(c.ended(first.Call))
 	if first.Fence != 0 {
 		granted += fmt.Sprintf(", fence %d", first.Fence)
 	}
-	late := c.pauseOf(second.Client, second.Asked, second.From)
+	late := c.pauseOf(second.Client, second.since(), second.From)
 	verb := "was granted"
-	if second.From != second.Call.Ended {
+	if second.Belief != &second.first {
 		verb = "extended its lease again"
 	}
-	subject := second.Client + during(late)
+	subject := c.text(second.Client) + during(late)
 	sentence := fmt.Sprintf("%s %s at %s while %s%s still believed (%s)",
-		subject, verb, at(second.From), first.Client, during(stopped), granted)
-	events := []int{first.Call.Done, second.Call.Done, first.Event}
+		subject, verb, at(second.From), c.text(first.Client), during(stopped), granted)
+	events := []int{int(first.Done), int(second.Done), int(first.Event)}
 	if stopped != nil {
 		events[2] = stopped.Event
 	}
@@ -112,20 +148,31 @@ func overlapVerdict(c *Case, first, second *hold) Verdict {
 	return violated(sentence, events...)
 }
 
+// Mutex models what beliefs must be like: those of a lock that its holder may enter again.
+func Mutex() porcupine.Model { return lockmodel.Reentrant(0, lockmodel.Lenient).Porcupine() }
+
 // mutexOperations tells the beliefs as operations on a Mutex. An acquire takes effect between its call and its return; a
 // release not before its holder stops to believe. Porcupine's intervals are closed, so a belief that ends when another
 // starts is in order, as in the sweep.
-func mutexOperations(holds []*hold) []porcupine.Operation {
-	var operations []porcupine.Operation
-	for i, h := range holds {
-		end := forever
-		if h.Why == Released {
-			end = h.Release.Ended
+func (c *Case) mutexOperations(holds []*hold) []porcupine.Operation {
+	var last int64 // time of which the holds tell
+	for _, h := range holds {
+		last = max(last, int64(h.From))
+		if h.To < forever {
+			last = max(last, int64(h.To))
 		}
-		operations = append(operations,
-			porcupine.Operation{ClientId: i, Input: MutexStep{history.Acquire, h.Client}, Call: int64(h.Asked), Return: int64(h.From)},
-			porcupine.Operation{ClientId: i, Input: MutexStep{history.Release, h.Client}, Call: int64(h.To), Return: int64(end)},
-		)
 	}
-	return operations
+	ops := make([]lockmodel.Op, 0, 2*len(holds))
+	for _, h := range holds {
+		end := lockmodel.Never
+		if h.Why == Released {
+			end = int64(c.ended(h.Release))
+		}
+		op := lockmodel.Op{Owner: int32(h.Client), Outcome: history.Ok}
+		op.Kind, op.Call, op.Return = lockmodel.Acquire, int64(h.since()), int64(h.From)
+		ops = append(ops, op)
+		op.Kind, op.Call, op.Return = lockmodel.Release, min(int64(h.To), last+1), end
+		ops = append(ops, op)
+	}
+	return lockmodel.Operations(ops)
 }

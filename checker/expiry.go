@@ -17,8 +17,8 @@ var expiry = Property{
 
 // death is a client's end while it held a lock, or while the servers may have thought so.
 type death struct {
-	client string
-	lock   string
+	client name
+	lock   name
 	at     time.Duration
 	event  int
 	grant  *Grant        // the last that it had not given back; nil if it died acquiring
@@ -48,7 +48,7 @@ func judgeExpiry(c *Case) Verdict {
 		}
 	}
 	if d := unmeasured; d != nil {
-		return undecided("nobody's wait shows when the lock was free again after %s died at %s", d.client, at(d.at))
+		return undecided("nobody's wait shows when the lock was free again after %s died at %s", c.text(d.client), at(d.at))
 	}
 	if measured == 0 {
 		return undecided("whoever died was not the last holder")
@@ -60,30 +60,31 @@ func judgeExpiry(c *Case) Verdict {
 func deathsHolding(c *Case) []*death {
 	var all []*death
 	for _, e := range c.Deaths {
-		byLock := map[string]*death{}
-		find := func(lock string) *death {
+		client := c.find(e.Process)
+		byLock := map[name]*death{}
+		find := func(lock name) *death {
 			d := byLock[lock]
 			if d == nil {
-				d = &death{client: e.Process, lock: lock, at: e.Time, event: e.Index, sign: e.Time}
+				d = &death{client: client, lock: lock, at: e.Time, event: e.Index, sign: e.Time}
 				byLock[lock] = d
 				all = append(all, d)
 			}
 			return d
 		}
-		for _, g := range c.Grants {
-			if g.Client == e.Process && g.mayLive() {
+		for i := range c.Grants {
+			if g := &c.Grants[i]; g.Client == client && g.mayLive() {
 				find(g.Lock).grant = g
 			}
 		}
-		for _, call := range c.Calls {
-			if call.Client == e.Process && call.Op == history.Acquire && (call.Open() || call.Outcome == history.Info) {
+		for i := range c.Calls {
+			if call := &c.Calls[i]; call.Client == client && call.Kind == acquire && (call.Open() || call.Outcome == history.Info) {
 				find(call.Lock)
 			}
 		}
 	}
 	for _, d := range all {
 		for _, e := range c.Keys {
-			if e.By == d.client && (e.Op == history.KeySet || e.Op == history.KeyTTL) && e.Time > d.sign {
+			if e.By == c.text(d.client) && (e.Op == history.KeySet || e.Op == history.KeyTTL) && e.Time > d.sign {
 				d.sign = e.Time
 			}
 		}
@@ -112,7 +113,7 @@ func (d *death) due(c *Case, asked time.Duration) time.Duration {
 func (d *death) measure(c *Case) (measurement, *Call) {
 	due := d.due(c, 0)
 	for _, a := range d.attempts(c) {
-		end := min(a.Ended, c.End)
+		end := min(c.ended(a), c.End)
 		overdue := end > d.due(c, a.Asked)
 		switch {
 		case a.Outcome == history.Ok && !overdue && a.Asked <= due:
@@ -141,13 +142,14 @@ func (d *death) measure(c *Case) (measurement, *Call) {
 // attempts lists the acquires of others that ended after the death, by their end; those that never did come last.
 func (d *death) attempts(c *Case) []*Call {
 	var all []*Call
-	for _, a := range c.Calls {
+	for i := range c.Calls {
+		a := &c.Calls[i]
 		lives := !a.Open() || c.diedAt(a.Client) == forever
-		if a.Op == history.Acquire && a.Lock == d.lock && a.Client != d.client && a.Ended > d.at && lives {
+		if a.Kind == acquire && a.Lock == d.lock && a.Client != d.client && c.ended(a) > d.at && lives {
 			all = append(all, a)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Call) int { return cmp.Compare(a.Ended, b.Ended) })
+	slices.SortStableFunc(all, func(a, b *Call) int { return cmp.Compare(c.ended(a), c.ended(b)) })
 	return all
 }
 
@@ -160,16 +162,16 @@ func (d *death) violation(c *Case, a *Call) Verdict {
 		outcome = "still waited for the lock"
 	}
 	doing := "acquiring it"
-	events := []int{d.event, a.Invoke, a.Done}
+	events := []int{d.event, int(a.Invoke), int(a.Done)}
 	if d.grant != nil {
 		doing = "without releasing it"
 		if d.grant.last().Why == Killed {
 			doing = "holding it"
 		}
-		doing += fmt.Sprintf(" (granted at %s)", at(d.grant.Call.Ended))
-		events = append(events, d.grant.Call.Done)
+		doing += fmt.Sprintf(" (granted at %s)", at(c.ended(d.grant.Call)))
+		events = append(events, int(d.grant.Done))
 	}
 	sentence := fmt.Sprintf("%s, asking since %s, %s at %s: %s had died at %s %s, and the lock was to be free by %s",
-		a.Client, at(a.Asked), outcome, at(min(a.Ended, c.End)), d.client, at(d.at), doing, at(d.due(c, 0)))
+		c.text(a.Client), at(a.Asked), outcome, at(min(c.ended(a), c.End)), c.text(d.client), at(d.at), doing, at(d.due(c, 0)))
 	return violated(sentence, events...)
 }

@@ -85,16 +85,16 @@ func (f *Fault) takesAway(client string) []string {
 }
 
 // hindered tells whether a fault may have kept a client from getting a free lock between from and to.
-func (c *Case) hindered(client string, from, to time.Duration) bool {
+func (c *Case) hindered(client name, from, to time.Duration) bool {
 	return slices.ContainsFunc(c.Faults, func(f *Fault) bool {
-		return f.meets(from, to) && (f.Kind == crash || f.Kind == failover || f.strikes(client))
+		return f.meets(from, to) && (f.Kind == crash || f.Kind == failover || f.strikes(c.text(client)))
 	})
 }
 
 // pauseOf finds the last pause of a client that overlaps a stretch of time; nil if there is none.
-func (c *Case) pauseOf(client string, from, to time.Duration) *Fault {
+func (c *Case) pauseOf(client name, from, to time.Duration) *Fault {
 	for _, f := range slices.Backward(c.Faults) {
-		if f.Kind == pause && f.strikes(client) && f.struck() && f.From < to && from < f.To {
+		if f.Kind == pause && f.strikes(c.text(client)) && f.struck() && f.From < to && from < f.To {
 			return f
 		}
 	}

@@ -15,20 +15,24 @@ var fenceEnforcement = Property{
 // judgeFenceEnforcement takes the resource's log in its order. An equal fence is in order from the client that had it
 // first, which may write more than once, and from nobody else. (Kleppmann 2016; Redisson documentation, fenced lock.)
 func judgeFenceEnforcement(c *Case) Verdict {
-	type name struct{ process, data string }
-	highest := map[name]history.Event{}
+	var highest []*access // by data
 	applied := 0
-	for _, e := range c.Accesses {
+	for i := range c.Accesses {
+		a := &c.Accesses[i]
+		e := c.at(a)
 		if e.Op != history.Write || e.Type != history.Ok || e.Fence == 0 {
 			continue
 		}
 		applied++
-		id := name{e.Process, e.Resource}
-		high, seen := highest[id]
-		if seen && (e.Fence < high.Fence || e.Fence == high.Fence && !sameHolder(e, high)) {
-			return outranked(e, high)
+		for len(highest) <= int(a.data) {
+			highest = append(highest, nil)
 		}
-		highest[id] = e
+		if high := highest[a.data]; high != nil {
+			if top := c.at(high).Fence; e.Fence < top || e.Fence == top && !sameHolder(a, high) {
+				return outranked(e, c.at(high))
+			}
+		}
+		highest[a.data] = a
 	}
 	if applied == 0 {
 		return undecided("the resource applied no write with a fence")
@@ -36,14 +40,14 @@ func judgeFenceEnforcement(c *Case) Verdict {
 	return held("%s with fences, applied in order", count(applied, "write"))
 }
 
-func sameHolder(a, b history.Event) bool {
-	if a.By != "" && b.By != "" {
-		return a.By == b.By
+func sameHolder(a, b *access) bool {
+	if a.by != 0 && b.by != 0 {
+		return a.by == b.by
 	}
-	return a.Lease == b.Lease
+	return a.lease == b.lease
 }
 
-func outranked(low, high history.Event) Verdict {
+func outranked(low, high *history.Event) Verdict {
 	sentence := fmt.Sprintf("%s's write with fence %d at %s was applied after %s's with fence %d at %s",
 		author(low), low.Fence, at(low.Time), author(high), high.Fence, at(high.Time))
 	return violated(sentence, high.Index, low.Index)

@@ -17,44 +17,64 @@ var fenceOrder = Property{
 // have the same. As in Jepsen's FencedMutex, but without the assumption that the lock excludes: the greatest fence
 // returned so far, in O(n log n).
 func judgeFenceOrder(c *Case) Verdict {
-	byLock := map[string][]*Grant{}
-	var locks []string
-	n := 0 // of the lock that has most
-	fenced := withoutReentry(c.Grants)
-	for _, g := range fenced {
-		if byLock[g.Lock] == nil {
-			locks = append(locks, g.Lock)
-		}
-		byLock[g.Lock] = append(byLock[g.Lock], g)
-		n = max(n, len(byLock[g.Lock]))
-	}
-	if n < 2 {
+	repeated := repeatedFences(c.Grants)
+	fenced := withoutReentry(c.Grants, repeated)
+	byLock := groupByLock(fenced)
+	if !slices.ContainsFunc(byLock, func(grants []*Grant) bool { return len(grants) > 1 }) {
 		return undecided("fewer than two grants of a lock had a fence")
 	}
-	for _, lock := range locks {
-		if earlier, later := firstDisorder(byLock[lock]); later != nil {
-			return disorder(earlier, later)
+	for _, grants := range byLock {
+		if earlier, later := c.firstDisorder(grants, repeated); later != nil {
+			return c.disorder(earlier, later)
 		}
 	}
 	return held("%s with fences, in order", count(len(fenced), "grant"))
 }
 
+// groupByLock groups grants by their lock, in the order of each lock's first.
+func groupByLock(grants []*Grant) [][]*Grant {
+	sizes := map[name]int{}
+	for _, g := range grants {
+		sizes[g.Lock]++
+	}
+	if len(sizes) <= 1 {
+		return [][]*Grant{grants}
+	}
+	var groups [][]*Grant
+	places := map[name]int{}
+	for _, g := range grants {
+		at, seen := places[g.Lock]
+		if !seen {
+			at = len(groups)
+			places[g.Lock] = at
+			groups = append(groups, make([]*Grant, 0, sizes[g.Lock]))
+		}
+		groups[at] = append(groups[at], g)
+	}
+	return groups
+}
+
 // withoutReentry lists the grants with a fence, by return, save those that repeat a fence that their client still held:
 // a reentrant lock gives its holder the same fence again (Hazelcast, FencedLock).
-func withoutReentry(grants []*Grant) []*Grant {
+func withoutReentry(grants []Grant, repeated map[int64]bool) []*Grant {
 	type token struct {
-		lock, client string
+		lock, client name
 		fence        int64
 	}
 	heldUntil := map[token]time.Duration{}
-	var kept []*Grant
-	for _, g := range grants {
+	kept := make([]*Grant, 0, len(grants))
+	for i := range grants {
+		g := &grants[i]
 		if g.Fence == 0 {
+			continue
+		}
+		if !repeated[g.Fence] {
+			kept = append(kept, g)
 			continue
 		}
 		t := token{g.Lock, g.Client, g.Fence}
 		until, again := heldUntil[t]
-		if !again || until <= g.Call.Asked {
+		if !again || until <= g.Asked {
 			kept = append(kept, g)
 		}
 		heldUntil[t] = max(until, g.believedUntil())
@@ -62,15 +82,33 @@ func withoutReentry(grants []*Grant) []*Grant {
 	return kept
 }
 
+// repeatedFences are those that more than one grant has: few, in most histories, so that only they need be remembered.
+func repeatedFences(grants []Grant) map[int64]bool {
+	fences := make([]int64, len(grants))
+	for i := range grants {
+		fences[i] = grants[i].Fence
+	}
+	slices.Sort(fences)
+	repeated := map[int64]bool{}
+	for i := 1; i < len(fences); i++ {
+		if fences[i] == fences[i-1] {
+			repeated[fences[i]] = true
+		}
+	}
+	return repeated
+}
+
 // firstDisorder finds two grants of which the later one's fence is not greater; nil if there are none. Grants come by
 // their return.
-func firstDisorder(returned []*Grant) (earlier, later *Grant) {
-	asked := slices.Clone(returned)
-	slices.SortStableFunc(asked, func(a, b *Grant) int { return cmp.Compare(a.Call.Asked, b.Call.Asked) })
+func (c *Case) firstDisorder(returned []*Grant, repeated map[int64]bool) (earlier, later *Grant) {
+	// If fences grow from return to return, they grow all the more from a return to what was asked for after it.
+	if fencesGrow(returned) {
+		return nil, nil
+	}
 	var greatest *Grant
 	same := map[int64]*Grant{}
-	for _, g := range asked {
-		for len(returned) > 0 && returned[0].Call.Ended < g.Call.Asked {
+	for _, g := range byAsking(returned) {
+		for len(returned) > 0 && c.ended(returned[0].Call) < g.Asked {
 			if greatest == nil || returned[0].Fence > greatest.Fence {
 				greatest = returned[0]
 			}
@@ -79,20 +117,55 @@ func firstDisorder(returned []*Grant) (earlier, later *Grant) {
 		if greatest != nil && g.Fence <= greatest.Fence {
 			return greatest, g
 		}
-		if twin := same[g.Fence]; twin != nil {
+		if twin := same[g.Fence]; twin != nil { // asked for at once: neither is later
 			return twin, g
 		}
-		same[g.Fence] = g
+		if repeated[g.Fence] {
+			same[g.Fence] = g
+		}
 	}
 	return nil, nil
 }
 
-func disorder(earlier, later *Grant) Verdict {
+// byAsking lists grants in the order in which they were asked for. It sorts small keys, which is faster than grants.
+func byAsking(returned []*Grant) []*Grant {
+	type asking struct {
+		at    time.Duration
+		place int32
+	}
+	keys := make([]asking, len(returned))
+	for i, g := range returned {
+		keys[i] = asking{g.Asked, int32(i)}
+	}
+	slices.SortFunc(keys, func(a, b asking) int {
+		if a.at != b.at {
+			return cmp.Compare(a.at, b.at)
+		}
+		return cmp.Compare(a.place, b.place)
+	})
+	asked := make([]*Grant, len(returned))
+	for i, k := range keys {
+		asked[i] = returned[k.place]
+	}
+	return asked
+}
+
+func fencesGrow(grants []*Grant) bool {
+	for i := 1; i < len(grants); i++ {
+		if grants[i].Fence <= grants[i-1].Fence {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *Case) disorder(earlier, later *Grant) Verdict {
+	who, whom := c.text(later.Client), c.text(earlier.Client)
 	sentence := fmt.Sprintf("%s was granted fence %d at %s, though %s had been granted %d at %s",
-		later.Client, later.Fence, at(later.Call.Ended), earlier.Client, earlier.Fence, at(earlier.Call.Ended))
+		who, later.Fence, at(c.ended(later.Call)), whom, earlier.Fence, at(c.ended(earlier.Call)))
 	if earlier.Fence == later.Fence {
 		sentence = fmt.Sprintf("%s at %s and %s at %s were granted the same fence %d",
-			earlier.Client, at(earlier.Call.Ended), later.Client, at(later.Call.Ended), later.Fence)
+			whom, at(c.ended(earlier.Call)), who, at(c.ended(later.Call)), later.Fence)
 	}
-	return violated(sentence, earlier.Call.Done, later.Call.Done)
+	return violated(sentence, int(earlier.Done), int(later.Done))
 }

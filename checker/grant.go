@@ -1,63 +1,80 @@
 package checker
 
 import (
+	"iter"
 	"time"
 
 	"github.com/lockfault/lockfault/checker/history"
 )
 
-// Grant is an acquire that succeeded, and what its holder made of it.
+// Grant is an acquire that succeeded, and what its holder made of it. A history may have millions.
 type Grant struct {
-	Client  string
-	Lock    string
-	Lease   string
-	Fence   int64 // 0 if none
-	Call    *Call // the acquire; its Ended is when the grant was made known
+	*Call         // the acquire; its completion made the grant known
 	Release *Call // the release that ended ok, else the last one tried; nil if there is none
-	Beliefs []Belief
+	Fence   int64 // 0 if none
 
-	closed bool // the last belief ended by an event
-	over   bool // nothing can revive the belief
+	first   Belief
+	revived *[]Belief // those that came after the first, mostly nil
+	closed  bool      // the last belief ended by an event
+	over    bool      // nothing can revive the belief
 }
 
 // Belief is a stretch of time, [From, To), in which a client takes it that it holds the lock. A grant has one, unless a
 // careful client's lease ran out and an extension brought it back.
 type Belief struct {
-	Asked time.Duration // when the acquire was invoked; the same as From if an extension revived the belief
-	From  time.Duration // when the acquire, or that extension, returned
+	From  time.Duration // when the acquire, or the extension that revived the belief, returned
 	To    time.Duration // the greatest duration if it lasts to the end of the history
+	Event int32         // index of what ended it, -1 if no event did
 	Why   EndOfBelief
-	Event int // index of what ended it, -1 if no event did
 }
 
 // EndOfBelief says why a client stopped believing.
-type EndOfBelief string
+type EndOfBelief uint8
 
 // Reasons for which a belief ends. A careful client is one that checks its lease at least once in the history.
 const (
-	Never    EndOfBelief = ""         // it lasts to the end of the history
-	Released EndOfBelief = "released" // its holder called release
-	Told     EndOfBelief = "told"     // the lock said that the lease was lost
-	Killed   EndOfBelief = "killed"   // its holder died
-	Lapsed   EndOfBelief = "lapsed"   // a careful client's lease reached its until
-	Refuted  EndOfBelief = "refuted"  // a careful client's check failed
-	LastUse  EndOfBelief = "last use" // a careful client acted after until on what it had checked before
+	Never    EndOfBelief = iota // it lasts to the end of the history
+	Released                    // its holder called release
+	Told                        // the lock said that the lease was lost
+	Killed                      // its holder died
+	Lapsed                      // a careful client's lease reached its until
+	Refuted                     // a careful client's check failed
+	LastUse                     // a careful client acted after until on what it had checked before
 )
 
-func newGrant(call *Call, e history.Event, careful bool) *Grant {
-	g := &Grant{Client: e.Process, Lock: call.Lock, Lease: call.Lease, Fence: e.Fence, Call: call}
-	g.believe(call.Asked, e, careful)
-	return g
+func newGrant(call *Call, e *history.Event, careful bool) Grant {
+	return Grant{Call: call, Fence: e.Fence, first: newBelief(e, careful)}
 }
 
-// believe starts a belief with the acquire or extend that returned as e.
-func (g *Grant) believe(asked time.Duration, e history.Event, careful bool) {
-	b := Belief{Asked: asked, From: e.Time, To: forever, Event: -1}
+// newBelief starts with the acquire or extend that returned as e.
+func newBelief(e *history.Event, careful bool) Belief {
+	b := Belief{From: e.Time, To: forever, Event: -1}
 	if careful && e.Until > 0 {
 		b.To, b.Why = max(e.Until, e.Time), Lapsed
 	}
-	g.Beliefs = append(g.Beliefs, b)
-	g.closed = false
+	return b
+}
+
+// Beliefs yields what the holder believed, in order.
+func (g *Grant) Beliefs() iter.Seq[*Belief] {
+	return func(yield func(*Belief) bool) {
+		if !yield(&g.first) {
+			return
+		}
+		for i := range g.revivals() {
+			if !yield(&(*g.revived)[i]) {
+				return
+			}
+		}
+	}
+}
+
+// revivals is how often an extension revived the belief.
+func (g *Grant) revivals() int {
+	if g.revived == nil {
+		return 0
+	}
+	return len(*g.revived)
 }
 
 // released tells whether the lease was certainly given back.
@@ -69,7 +86,12 @@ func (g *Grant) mayLive() bool {
 }
 
 // last is the belief that is the case now, or was the last to be.
-func (g *Grant) last() *Belief { return &g.Beliefs[len(g.Beliefs)-1] }
+func (g *Grant) last() *Belief {
+	if n := g.revivals(); n > 0 {
+		return &(*g.revived)[n-1]
+	}
+	return &g.first
+}
 
 // believedUntil is the end of the last belief.
 func (g *Grant) believedUntil() time.Duration { return g.last().To }
@@ -78,7 +100,7 @@ func (g *Grant) believedUntil() time.Duration { return g.last().To }
 //
 // A careful client that reads or writes after until acts on a check that it made earlier (a pause between the check and
 // the write; Kleppmann 2016, "How to do distributed locking"), so its belief reaches to that invocation.
-func (g *Grant) observe(e history.Event, careful bool) {
+func (g *Grant) observe(e *history.Event, careful bool) {
 	switch {
 	case g.over:
 	case e.Op == history.Release && e.Type == history.Invoke:
@@ -98,24 +120,28 @@ func (g *Grant) observe(e history.Event, careful bool) {
 		g.extend(e)
 	case e.Type == history.Invoke && (e.Op == history.Read || e.Op == history.Write):
 		if b := g.last(); !g.closed && e.Time > b.To {
-			b.To, b.Why, b.Event = e.Time, LastUse, e.Index
+			b.To, b.Why, b.Event = e.Time, LastUse, int32(e.Index)
 		}
 	}
 }
 
-func (g *Grant) end(e history.Event, why EndOfBelief) {
+func (g *Grant) end(e *history.Event, why EndOfBelief) {
 	if b := g.last(); !g.closed && e.Time < b.To {
-		b.To, b.Why, b.Event = e.Time, why, e.Index
+		b.To, b.Why, b.Event = e.Time, why, int32(e.Index)
 	}
 }
 
 // extend moves until. An extension that succeeds after the belief ended starts another one: in between, the client did
 // not believe.
-func (g *Grant) extend(e history.Event) {
+func (g *Grant) extend(e *history.Event) {
 	b := g.last()
 	switch {
 	case g.closed || e.Time > b.To:
-		g.believe(e.Time, e, true)
+		if g.revived == nil {
+			g.revived = new([]Belief)
+		}
+		*g.revived = append(*g.revived, newBelief(e, true))
+		g.closed = false
 	case e.Until > 0:
 		b.To, b.Why, b.Event = max(e.Until, e.Time), Lapsed, -1
 	}

@@ -24,7 +24,7 @@ type setting struct {
 type keys map[keyName]setting
 
 // setting returns whose value the key of an event had before it. A server that knows says so in the event.
-func (k keys) setting(e history.Event) (setting, bool) {
+func (k keys) setting(e *history.Event) (setting, bool) {
 	s, ok := k[keyOf(e)]
 	if owner := e.Detail["owner"]; owner != "" && owner != s.by {
 		return setting{by: owner, event: -1}, true
@@ -33,7 +33,7 @@ func (k keys) setting(e history.Event) (setting, bool) {
 }
 
 // apply follows a key change.
-func (k keys) apply(e history.Event) {
+func (k keys) apply(e *history.Event) {
 	switch e.Op {
 	case history.KeySet:
 		by := e.By
@@ -51,4 +51,4 @@ func (k keys) forget(f *Fault) {
 	maps.DeleteFunc(k, func(name keyName, _ setting) bool { return f.Kind == failover || f.Kind == crash && f.names(name.node) })
 }
 
-func keyOf(e history.Event) keyName { return keyName{e.Process, e.Resource} }
+func keyOf(e *history.Event) keyName { return keyName{e.Process, e.Resource} }

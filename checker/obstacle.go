@@ -13,22 +13,24 @@ func (c *Case) allowance() time.Duration { return c.Plan.TTL / 10 }
 // obstructed tells whether something other than a fault may explain that an acquire was not granted between from and to:
 // a lease that the servers may still have known, or another client trying at the same time. What a client named except
 // left behind explains nothing.
-func (c *Case) obstructed(a *Call, from, to time.Duration, except string) bool {
-	for _, g := range c.Grants {
-		if g.Lock == a.Lock && g.Call != a && g.Client != except && g.Call.Asked < to && from < c.leaseEnd(g) {
+func (c *Case) obstructed(a *Call, from, to time.Duration, except name) bool {
+	for i := range c.Grants {
+		g := &c.Grants[i]
+		if g.Lock == a.Lock && g.Call != a && g.Client != except && g.Asked < to && from < c.leaseEnd(g) {
 			return true
 		}
 	}
 	// Two who try at once may refuse each other (Redlock's split vote), but not for long: they retry at random times.
-	brief := a.Ended-a.Asked < c.allowance()
-	for _, other := range c.Calls {
+	brief := c.ended(a)-a.Asked < c.allowance()
+	for i := range c.Calls {
+		other := &c.Calls[i]
 		if other == a || other.Lock != a.Lock || other.Client == except {
 			continue
 		}
-		if other.Op == history.Acquire && brief && other.Client != a.Client && other.meets(a.Asked, a.Ended) {
+		if other.Kind == acquire && brief && other.Client != a.Client && c.underWay(other, a.Asked, c.ended(a)) {
 			return true
 		}
-		if other.Op == history.Acquire && other.Asked < to && from < c.ghostEnd(other) {
+		if other.Kind == acquire && other.Asked < to && from < c.ghostEnd(other) {
 			return true
 		}
 	}
@@ -38,7 +40,7 @@ func (c *Case) obstructed(a *Call, from, to time.Duration, except string) bool {
 // leaseEnd is the time from which no lock server can know the lease of a grant any more, if it keeps its TTL.
 func (c *Case) leaseEnd(g *Grant) time.Duration {
 	if g.released() {
-		return g.Release.Ended
+		return c.ended(g.Release)
 	}
 	return c.afterTTL(g.believedUntil())
 }
@@ -47,7 +49,7 @@ func (c *Case) leaseEnd(g *Grant) time.Duration {
 func (c *Case) ghostEnd(call *Call) time.Duration {
 	switch {
 	case call.Outcome == history.Info:
-		return c.afterTTL(call.Ended)
+		return c.afterTTL(c.ended(call))
 	case call.Open():
 		if died := c.diedAt(call.Client); died != forever {
 			return c.afterTTL(died)

@@ -23,7 +23,8 @@ func judgeOwnership(c *Case) Verdict {
 	}
 	now := keys{}
 	own := 0
-	for _, e := range c.Events {
+	for i := range c.Events {
+		e := &c.Events[i]
 		switch {
 		case e.Role == history.Nemesis:
 			now.forget(faults[e.Process])
@@ -47,7 +48,7 @@ func judgeOwnership(c *Case) Verdict {
 	return held("%s by the holder of the lease, none by another", count(own, "key change"))
 }
 
-func trespass(c *Case, e history.Event, set setting) Verdict {
+func trespass(c *Case, e *history.Event, set setting) Verdict {
 	what, done := "release", "deleted"
 	switch {
 	case e.Op == history.KeyTTL:
@@ -65,8 +66,10 @@ func trespass(c *Case, e history.Event, set setting) Verdict {
 
 // acquiring tells whether a client had an acquire open when an event happened.
 func (c *Case) acquiring(client string, index int) bool {
-	for _, call := range c.Calls {
-		if call.Client == client && call.Op == history.Acquire && call.Invoke < index && (call.Open() || index < call.Done) {
+	who := c.find(client)
+	for i := range c.Calls {
+		call := &c.Calls[i]
+		if call.Client == who && call.Kind == acquire && int(call.Invoke) < index && (call.Open() || index < int(call.Done)) {
 			return true
 		}
 	}

@@ -22,23 +22,25 @@ func judgeProgress(c *Case) Verdict {
 	if len(c.Panics) > 0 {
 		return panicked(c)
 	}
-	for _, call := range c.Calls {
-		if c.stuck(call) {
+	for i := range c.Calls {
+		if call := &c.Calls[i]; c.stuck(call) {
 			sentence := fmt.Sprintf("%s's %s of %s had not ended when the history did, at %s",
-				call.Client, call.Op, at(call.Asked), at(c.End))
-			return violated(sentence, call.Invoke, len(c.Events)-1)
+				c.text(call.Client), c.op(call), at(call.Asked), at(c.End))
+			return violated(sentence, int(call.Invoke), len(c.Events)-1)
 		}
 	}
 	healed := c.healed()
 	expired := c.expired(healed)
 	var refused, early *Call
-	for _, call := range c.Calls {
+	probe := c.find(Probe)
+	for i := range c.Calls {
+		call := &c.Calls[i]
 		switch {
-		case call.Client != Probe || call.Op != history.Acquire:
+		case call.Client != probe || call.Kind != acquire:
 		case call.Outcome == history.Ok:
-			return held("every operation ended, and the probe was granted the lock at %s", at(call.Ended))
+			return held("every operation ended, and the probe was granted the lock at %s", at(c.ended(call)))
 		case call.Open() || call.Asked < healed:
-		case call.Ended < expired:
+		case c.ended(call) < expired:
 			early = call
 		default:
 			refused = call
@@ -48,7 +50,7 @@ func judgeProgress(c *Case) Verdict {
 		return outOfReach(c, refused, healed)
 	}
 	if early != nil {
-		return undecided("the probe gave up at %s, before every lease had run out", at(early.Ended))
+		return undecided("the probe gave up at %s, before every lease had run out", at(c.ended(early)))
 	}
 	return undecided("every operation ended, but nobody tried after healing")
 }
@@ -60,7 +62,7 @@ func (c *Case) stuck(call *Call) bool {
 		return false
 	}
 	for _, f := range c.Faults {
-		if f.To == forever && f.strikes(call.Client) {
+		if f.To == forever && f.strikes(c.text(call.Client)) {
 			return false
 		}
 	}
@@ -85,13 +87,14 @@ func (c *Case) expired(healed time.Duration) time.Duration {
 	if len(c.Faults) > 0 && healed < forever {
 		last = healed + c.Plan.TTL
 	}
-	for _, g := range c.Grants {
-		if g.last().Why != Never {
+	for i := range c.Grants {
+		if g := &c.Grants[i]; g.last().Why != Never {
 			last = max(last, c.leaseEnd(g))
 		}
 	}
-	for _, call := range c.Calls {
-		if call.Op == history.Acquire && call.Client != Probe {
+	probe := c.find(Probe)
+	for i := range c.Calls {
+		if call := &c.Calls[i]; call.Kind == acquire && call.Client != probe {
 			last = max(last, c.ghostEnd(call))
 		}
 	}
@@ -101,9 +104,10 @@ func (c *Case) expired(healed time.Duration) time.Duration {
 func panicked(c *Case) Verdict {
 	e := c.Panics[0]
 	what, invoke := "the lock", -1
-	for _, call := range c.Calls {
-		if call.Client == e.Process && call.Invoke < e.Index && call.Panicked {
-			what, invoke = string(call.Op), call.Invoke
+	who := c.find(e.Process)
+	for i := range c.Calls {
+		if call := &c.Calls[i]; call.Client == who && int(call.Invoke) < e.Index && call.Panicked {
+			what, invoke = string(c.op(call)), int(call.Invoke)
 		}
 	}
 	sentence := fmt.Sprintf("%s's %s panicked at %s: %s", e.Process, what, at(e.Time), e.Error)
@@ -115,12 +119,12 @@ func outOfReach(c *Case, probe *Call, healed time.Duration) Verdict {
 	if probe.Outcome == history.Info {
 		outcome = "did not get an answer about"
 	}
-	sentence := fmt.Sprintf("the probe, asking since %s, %s the lock at %s", at(probe.Asked), outcome, at(probe.Ended))
+	sentence := fmt.Sprintf("the probe, asking since %s, %s the lock at %s", at(probe.Asked), outcome, at(c.ended(probe)))
 	if len(c.Faults) > 0 {
 		sentence += fmt.Sprintf(", though every fault had healed by %s", at(healed))
 	}
-	events := []int{probe.Invoke, probe.Done}
-	if name, set, ok := c.lastSet(probe.Done); ok {
+	events := []int{int(probe.Invoke), int(probe.Done)}
+	if name, set, ok := c.lastSet(int(probe.Done)); ok {
 		sentence += fmt.Sprintf("; %v still has what %s set at %s", name, set.by, at(set.time))
 		events = append(events, set.event)
 	}

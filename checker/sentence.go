@@ -46,7 +46,7 @@ func during(f *Fault) string {
 }
 
 // author names who is behind an event of a server.
-func author(e history.Event) string {
+func author(e *history.Event) string {
 	switch {
 	case e.By != "":
 		return e.By

@@ -116,6 +116,7 @@ func TestBrokenLineIsAnErrorThatNamesIt(t *testing.T) {
 	event := func(fields string) string { return `{"index":2,"time_ns":5,` + fields + "}\n" }
 	for _, law := range []struct{ name, line, want string }{
 		{"bad JSON", "{\"index\":2,,}\n", "h:3: bad JSON at byte 12: invalid character ',' looking for beginning of object key string"},
+		{"EDN", "{:index 2, :process 0}\n", "h:3: EDN in a history that began as JSON lines"},
 		{"cut off but not last", "{\"index\":2,\n", "h:3: bad JSON: the line ends early"},
 		{"two on a line", strings.TrimSpace(event(`"process":"A","type":"ok","op":"read"`)) + "{}\n", "h:3: bad JSON: more after the event, at byte 62"},
 		{"empty line", "\n", "h:3: empty line"},
@@ -235,13 +236,18 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(two + `{"index":2`))
 	f.Add([]byte(`{"index":0,"time_ns":-1}` + "\n\n\x00"))
 	f.Add([]byte(strings.Repeat("[", 20_000) + "\n"))
+	for _, text := range jepsenSamples {
+		f.Add([]byte(text))
+	}
+	f.Add(zipped(two))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		events, warnings, err := ReadAll(bytes.NewReader(data), "h")
+		reader := NewReader(bytes.NewReader(data), "h")
+		events, err := reader.ReadAll()
 		if err != nil && !strings.HasPrefix(err.Error(), "h:") {
 			t.Errorf("error without its place: %v", err)
 		}
-		if len(warnings) > 1 || (len(warnings) == 1 && err != nil) {
-			t.Errorf("warnings %q with error %v", warnings, err)
+		if w := reader.Warnings(); reader.Format() == JSONLines && (len(w) > 1 || len(w) == 1 && err != nil) {
+			t.Errorf("warnings %q with error %v", w, err)
 		}
 		var file bytes.Buffer
 		w := NewWriter(&file)
@@ -279,23 +285,4 @@ func BenchmarkWriter(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-func BenchmarkRead(b *testing.B) {
-	const events = 1000
-	var file bytes.Buffer
-	w := NewWriter(&file)
-	for i := range events {
-		err := w.Write(Event{Index: i, Time: time.Duration(i), Process: "A", Type: Ok, Op: Acquire, Lease: "A#1", Fence: 33})
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.SetBytes(int64(file.Len()))
-	for b.Loop() {
-		if _, _, err := ReadAll(bytes.NewReader(file.Bytes()), "h"); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/events, "ns/event")
 }

@@ -19,6 +19,9 @@ func decode(line []byte) (Event, error) {
 	decoder.DisallowUnknownFields()
 	var event Event
 	if err := decoder.Decode(&event); err != nil {
+		if bytes.HasPrefix(line, []byte("{:")) {
+			return Event{}, errors.New("EDN in a history that began as JSON lines")
+		}
 		return Event{}, plain(err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {

@@ -1,8 +1,3 @@
-// Package history holds what happened in a run, in order: every operation's invocation and completion, every fault, and
-// what the servers saw. Checkers judge a history and nothing else.
-//
-// The vocabulary is Jepsen's: a process invokes an operation, which completes as ok (it happened), fail (it certainly did
-// not) or info (unknown). One process has at most one operation open.
 package history
 
 import (
@@ -96,7 +91,7 @@ type Event struct {
 
 	Resource string        `json:"resource,omitempty"` // lock or data the operation is about; for a node the key
 	Lease    string        `json:"lease,omitempty"`    // one acquire call and all that follows from it; never reused
-	By       string        `json:"by,omitempty"`       // servers: the client on whose behalf they acted
+	By       string        `json:"by,omitempty"`       // servers: the client they acted for; clients of Jepsen: the owner that the lock knew
 	Value    int64         `json:"value,omitempty"`    // data read or written; for a write that takes stock, how much
 	Version  int64         `json:"version,omitempty"`  // resource: number of writes applied so far, this one included
 	Fence    int64         `json:"fence,omitempty"`    // fencing token, 0 if none

@@ -14,7 +14,7 @@ type order struct {
 }
 
 // accept counts the event in or says why it cannot come next.
-func (o *order) accept(e Event) error {
+func (o *order) accept(e *Event) error {
 	switch {
 	case e.Type == 0:
 		return errors.New("no type")

@@ -5,9 +5,6 @@ import (
 	"io"
 )
 
-// MaxLine is the longest line of a history in bytes, without its newline.
-const MaxLine = 1 << 20
-
 // Writer writes a history as JSON lines. Each event reaches the underlying writer at once and whole, in one call of its
 // Write, so that a run killed midway leaves readable lines. Equal events give equal bytes. Bytes that are no UTF-8 become
 // U+FFFD. Not safe for concurrent use.
@@ -34,7 +31,7 @@ func (w *Writer) Write(e Event) error {
 func (w *Writer) Err() error { return w.err }
 
 func (w *Writer) write(e Event) error {
-	if err := w.order.accept(e); err != nil {
+	if err := w.order.accept(&e); err != nil {
 		return fmt.Errorf("write event %d: %w", e.Index, err)
 	}
 	line := appendJSON(w.line[:0], e)

@@ -1,0 +1,25 @@
+// Package checker judges histories. It runs nothing and knows no expectation: a verdict comes from the events alone.
+//
+// A history is digested once (NewCase) and then judged by each Property. How the properties that a history of any size is
+// judged by are decided, n being the number of events:
+//
+//		property            decides completely                                  leaves to porcupine   time
+//		exclusion           beliefs of clients, which have no unknown outcome   nothing (1)           O(n log n), O(n) in order
+//		effects             conflict-serialisability of the sections            nothing (1)           O(n)
+//		fence-order         fences that are known                               nothing               O(n log n), O(n) if they grow
+//		fence-enforcement   the resource's own log                              nothing               O(n)
+//		linearizable-...    see package linear                                  see package linear    O(n log n), or a search
+//
+//	 1. Asked for a second opinion where the history is small enough; a disagreement decides nothing.
+//
+// The arguments: exclusion by the sweep over the cores of holds (firstOverlap; after Gibbons and Korach 1997); effects by
+// two rules that hold exactly if sections are conflict-serialisable (judgeEffects; Papadimitriou 1979); fence order by the
+// greatest fence returned so far (judgeFenceOrder); fence enforcement needs none. Belief, what the resource applied and
+// what fence was granted are known, so no unknown outcome leaves any of them undecided. Each is compared with porcupine,
+// and effects also with the conflict graph, on random histories.
+//
+// The other properties (ownership, expiry, progress, availability) weigh what else may explain an outcome. Some of them
+// compare each operation with all others: they are meant for histories of one run.
+//
+// All four together take less than 100 bytes for each operation of a client on top of the events (BenchmarkJudge).
+package checker

@@ -1,0 +1,31 @@
+// Package linear decides whether what clients saw of a lock, or of the data behind it, is linearizable: whether each
+// operation can be given an instant between its call and its return, so that in the order of the instants the object
+// behaves as lockmodel says (Herlihy and Wing 1990). Intervals are closed, as porcupine's are.
+//
+// In general that takes exponential time (Gibbons and Korach 1997), and a search gives up just when a lock is broken: it has
+// to try every order of everything that overlaps, and an operation with unknown outcome overlaps with all that follows. But
+// the histories of locks have structure. What is decided without a search, n being the number of operations:
+//
+//		object           decided completely                         left to porcupine         time
+//		mutex, lenient   known outcomes; unknown ones under (1)     identities reused (2)     O(n log n)
+//		mutex, strict    the same, but for (3)                      (2), (3)                  O(n log n), and (4)
+//		fenced           as mutex: the order of holds is forced     as mutex                  as mutex
+//		fenced register  values written once, fences in order (5)   the rest                  O(n log n)
+//		reentrant, reentrant fenced, semaphore,
+//		register, counter, inventory                                everything                exponential
+//
+//	 1. No owner acquires after an operation with unknown outcome that nothing resolved. Clients get a fresh identity then.
+//	 2. NP-complete, by reduction from satisfiability (TestReusedIdentitiesAreHard). Even so a history is found illegal
+//	    if the other owners alone make it so.
+//	 3. Refusals that only such an owner may excuse as was refused a release after an unknown one; and gaps in which more
+//	    than a few holds stand together that only their releases prove. Rare: none in the benchmarks.
+//	 4. Exponential only in the number of such holds that stand together where a refusal needs an excuse.
+//	 5. Writes of one fence, as of one holder, must be answered and must not overlap.
+//
+// Where a checker covers a history, one that is illegal never ends undecided, and has a witness: the few operations that
+// are illegal by themselves. The arguments stand at Mutex, excuses and FencedRegister; that they hold is tested against
+// porcupine on millions of random histories (make check-slow), and the witnesses with them.
+//
+// Object.Check does it all: the special-purpose checker, then porcupine on what Prune leaves, within a Budget of time and
+// memory.
+package linear

@@ -1,0 +1,117 @@
+package linear
+
+import (
+	"time"
+
+	"github.com/lockfault/lockfault/checker/history"
+	"github.com/lockfault/lockfault/checker/lockmodel"
+)
+
+// Object is something whose histories can be decided, by a special-purpose checker, by porcupine, or by both.
+type Object struct {
+	Name  string
+	Model lockmodel.Model
+	Judge func([]lockmodel.Op) Verdict // in O(n log n); nil if there is none
+
+	Lock      bool // it is acquired and released; else it is data
+	Reentrant bool // an owner may acquire it again
+	lenient   bool // it may refuse an acquire at any time
+}
+
+// Options are what the objects leave open.
+type Options struct {
+	Refusal lockmodel.Refusal
+	Limit   int32 // of re-entry, 0 for none
+	Permits int   // of a semaphore
+	Stock   int64 // of an inventory
+}
+
+// Objects lists all there are.
+func Objects(o Options) []Object {
+	lock := func(m lockmodel.Model, judge func([]lockmodel.Op) Verdict) Object {
+		return Object{Name: m.Name(), Model: m, Judge: judge, Lock: true, lenient: o.Refusal == lockmodel.Lenient}
+	}
+	counting := func(m lockmodel.Model) Object {
+		object := lock(m, nil)
+		object.Reentrant = true
+		return object
+	}
+	data := func(m lockmodel.Model, judge func([]lockmodel.Op) Verdict) Object {
+		return Object{Name: m.Name(), Model: m, Judge: judge}
+	}
+	return []Object{
+		lock(lockmodel.Mutex(o.Refusal), func(ops []lockmodel.Op) Verdict { return Mutex(ops, o.Refusal) }),
+		counting(lockmodel.Reentrant(o.Limit, o.Refusal)),
+		lock(lockmodel.Fenced(o.Refusal), func(ops []lockmodel.Op) Verdict { return Fenced(ops, o.Refusal) }),
+		counting(lockmodel.ReentrantFenced(o.Limit, o.Refusal)),
+		counting(lockmodel.Semaphore(o.Permits, o.Refusal)),
+		data(lockmodel.Register(), nil),
+		data(lockmodel.FencedRegister(), FencedRegister),
+		data(lockmodel.Counter(), nil),
+		data(lockmodel.Inventory(o.Stock), nil),
+	}
+}
+
+// Find returns the object of a name.
+func Find(name string, o Options) (Object, bool) {
+	for _, object := range Objects(o) {
+		if object.Name == name {
+			return object, true
+		}
+	}
+	return Object{}, false
+}
+
+// Check decides a history, whose operations come by their calls: by the special-purpose checker where that covers it, else
+// by porcupine within the budget.
+func (o Object) Check(ops []lockmodel.Op, budget Budget) Verdict {
+	if o.Judge != nil {
+		if v := o.Judge(ops); v.Status != Undecided {
+			return v
+		}
+	}
+	searched := ops
+	if o.lenient {
+		searched = lockmodel.Prune(ops)
+	}
+	start := time.Now()
+	v := Search(o.Model, searched, budget)
+	if v.Status == Illegal && o.lenient {
+		if budget.Time > 0 {
+			budget.Time = max(time.Millisecond, budget.Time-time.Since(start))
+		}
+		v.Witness = o.fewestOwners(ops, budget)
+	}
+	return v
+}
+
+// fewestOwners finds owners of a lock with lenient refusals whose operations are illegal by themselves, none of whom can be
+// left out: what an owner held it held instead of others, so to leave it out keeps a legal history legal. It stops
+// when the budget is used up, with those that are left then.
+func (o Object) fewestOwners(ops []lockmodel.Op, budget Budget) []int32 {
+	left := make([]bool, lockmodel.Owners(ops))
+	matters := func(op *lockmodel.Op) bool {
+		return !left[op.Owner] && (op.Kind != lockmodel.Acquire || op.Outcome != history.Fail)
+	}
+	deadline := time.Now().Add(budget.Time)
+	for owner := range left {
+		if budget.Time > 0 && time.Now().After(deadline) {
+			break
+		}
+		left[owner] = true
+		var rest []lockmodel.Op
+		for i := range ops {
+			if matters(&ops[i]) {
+				rest = append(rest, ops[i])
+			}
+		}
+		left[owner] = Search(o.Model, rest, budget).Status == Illegal
+	}
+	var witness []int32
+	for i := range ops {
+		if matters(&ops[i]) {
+			witness = append(witness, int32(i))
+		}
+	}
+	return witness
+}

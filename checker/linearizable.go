@@ -1,0 +1,111 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/lockfault/lockfault/checker/linear"
+	"github.com/lockfault/lockfault/checker/lockmodel"
+)
+
+// Linearizable is the property that what the clients saw of each lock, or of each piece of data, has an order in which the
+// object could have shown it to them. It is stricter than exclusion and knows nothing of beliefs. The budget bounds
+// each search that no special-purpose checker can spare.
+func Linearizable(object linear.Object, budget linear.Budget) Property {
+	var doubts []rule
+	if object.Lock {
+		doubts = append(doubts, nothingGranted)
+	}
+	return Property{
+		Name:  "linearizable-" + object.Name,
+		Claim: fmt.Sprintf("What clients saw is what a %s could have shown them.", object.Name),
+		Judge: guard(func(c *Case) Verdict { return judgeLinearizable(c, object, budget) }, doubts...),
+	}
+}
+
+func judgeLinearizable(c *Case, object linear.Object, budget linear.Budget) Verdict {
+	histories := c.operations(object)
+	total := 0
+	var open Verdict
+	for _, h := range histories {
+		total += len(h.ops)
+		switch v := object.Check(h.ops, budget); v.Status {
+		case linear.Illegal:
+			return h.violation(c, v)
+		case linear.Undecided:
+			open = undecided("the history of %s could not be decided: %s", h.of(c), reasons[v.Reason])
+		}
+	}
+	switch {
+	case open.Reason != "":
+		return open
+	case total == 0:
+		return undecided("no operations on a %s", object.Name)
+	}
+	return held("%s in a legal order", count(total, "operation"))
+}
+
+// objectHistory is what was done with one lock or one piece of data.
+type objectHistory struct {
+	resource name
+	ops      []lockmodel.Op
+	calls    []int32 // for each operation its place in Calls
+}
+
+func (h *objectHistory) of(c *Case) string {
+	if h.resource == 0 {
+		return "the lock"
+	}
+	return c.text(h.resource)
+}
+
+// reasons are in the words of a sentence.
+var reasons = map[linear.Reason]string{
+	linear.Overlap:        "two holds overlap",
+	linear.NoRoom:         "a hold that its release proves fits nowhere",
+	linear.Reacquired:     "who held the lock was granted it again",
+	linear.ReleasedNone:   "who did not hold released",
+	linear.RefusedRelease: "who held was refused its release",
+	linear.RefusedFree:    "an acquire was refused while the lock was free",
+	linear.FenceOrder:     "a later grant has no greater fence",
+	linear.Searched:       "no order of these is legal",
+	linear.StaleRead:      "a value was read that had been overwritten, or not been written yet",
+	linear.StaleWrite:     "a lower fence was applied after a higher one",
+	linear.RefusedWrite:   "a write was refused though its fence was high enough",
+	linear.IdentityReuse:  "a client acquired again after an unknown outcome",
+	linear.Intricate:      "too many unknown outcomes stand together",
+	linear.EqualFences:    "writes of one fence overlap, or a value was written twice",
+	linear.OutOfTime:      "the search ran out of time",
+	linear.OutOfMemory:    "the search ran out of memory",
+}
+
+// told is how many operations a sentence lists.
+const told = 6
+
+func (h *objectHistory) violation(c *Case, v linear.Verdict) Verdict {
+	witness := v.Witness
+	if witness == nil {
+		for i := range h.ops {
+			witness = append(witness, int32(i))
+		}
+	}
+	var events []int
+	var parts []string
+	for _, i := range witness {
+		call := &c.Calls[h.calls[i]]
+		events = append(events, int(call.Invoke), int(call.Done))
+		if len(parts) < told && !slices.Contains(parts, c.describe(call)) {
+			parts = append(parts, c.describe(call))
+		}
+	}
+	return violated(fmt.Sprintf("%s: %s", reasons[v.Reason], strings.Join(parts, ", ")), events...)
+}
+
+// describe says "A acquire from 0.000 s to 1.000 s ok".
+func (c *Case) describe(call *Call) string {
+	if call.Open() {
+		return fmt.Sprintf("%s %s from %s without an end", c.text(call.Client), c.op(call), at(call.Asked))
+	}
+	return fmt.Sprintf("%s %s from %s to %s %v", c.text(call.Client), c.op(call), at(call.Asked), at(c.ended(call)), call.Outcome)
+}

@@ -1,0 +1,179 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/lockfault/lockfault/checker/history"
+	"github.com/lockfault/lockfault/checker/linear"
+	"github.com/lockfault/lockfault/checker/lockmodel"
+)
+
+// operations tells what was done with each lock, or with each piece of data, as operations on an object.
+func (c *Case) operations(object linear.Object) []*objectHistory {
+	index := map[name]*objectHistory{}
+	var all []*objectHistory
+	owners := c.newOwners(object.Reentrant)
+	for i := range c.Calls {
+		call := &c.Calls[i]
+		op, ok := c.operation(call, object)
+		if !ok {
+			owners.follow(call)
+			continue
+		}
+		if object.Lock {
+			op.Owner = owners.of(call)
+		}
+		h := index[call.Lock]
+		if h == nil {
+			h = &objectHistory{resource: call.Lock}
+			index[call.Lock] = h
+			all = append(all, h)
+		}
+		owners.began(call, h, op.Owner, i)
+		h.ops, h.calls = append(h.ops, op), append(h.calls, int32(i))
+	}
+	owners.lapse()
+	for _, h := range all {
+		h.sort()
+	}
+	return all
+}
+
+// operation tells a call as an operation, if it is one on the object.
+func (c *Case) operation(call *Call, object linear.Object) (lockmodel.Op, bool) {
+	op := lockmodel.Op{Call: int64(call.Asked), Return: lockmodel.Never, Owner: int32(call.Client), Outcome: history.Info}
+	if call.Outcome == history.Ok || call.Outcome == history.Fail {
+		op.Outcome, op.Return = call.Outcome, int64(c.ended(call))
+	}
+	asked := &c.Events[call.Invoke]
+	answered := asked
+	if !call.Open() {
+		answered = &c.Events[call.Done]
+	}
+	switch kind := asked.Op; {
+	case object.Lock && kind == history.Acquire:
+		op.Kind = lockmodel.Acquire
+		if op.Outcome == history.Ok {
+			op.Value = answered.Fence
+		}
+	case object.Lock && kind == history.Release:
+		op.Kind = lockmodel.Release
+	case !object.Lock && kind == history.Read:
+		op.Kind, op.Value = lockmodel.Read, answered.Value
+	case !object.Lock && kind == history.Write:
+		op.Kind, op.Value, op.Arg = lockmodel.Write, asked.Value, asked.Fence
+	default:
+		return op, false
+	}
+	return op, true
+}
+
+// owners tells the owners of locks apart. An owner is a lease, or in a history without leases what follows from one
+// acquire: so no owner acquires twice, and after an unknown outcome a client has a fresh identity. A lock that can be
+// entered again knows its clients.
+//
+// A lease that ends by itself lapses: from the death of its client on, or from the end that its client knew last.
+type owners struct {
+	*Case
+	reentrant bool
+	nameless  map[name]int32 // by client: the owner that its latest acquire without a lease made
+	fresh     int32
+	leases    map[name]*ownedLease
+	order     []*ownedLease
+}
+
+// ownedLease is what an owner may have got from one acquire.
+type ownedLease struct {
+	client  name
+	owner   int32
+	call    int
+	history *objectHistory
+	until   int64 // the end that its client knew last, lockmodel.Never if none
+}
+
+func (c *Case) newOwners(reentrant bool) *owners {
+	return &owners{Case: c, reentrant: reentrant, nameless: map[name]int32{}, fresh: int32(len(c.texts)),
+		leases: map[name]*ownedLease{}}
+}
+
+// of is the owner in a call on a lock.
+func (o *owners) of(call *Call) int32 {
+	switch {
+	case o.reentrant:
+		return int32(call.Client)
+	case call.Lease != 0:
+		return int32(call.Lease)
+	}
+	owner, known := o.nameless[call.Client]
+	if call.Kind == acquire || !known {
+		owner = o.fresh
+		o.fresh++
+		o.nameless[call.Client] = owner
+	}
+	return owner
+}
+
+// began takes note of an acquire that may have succeeded.
+func (o *owners) began(call *Call, h *objectHistory, owner int32, place int) {
+	if call.Kind != acquire || call.Outcome == history.Fail {
+		return
+	}
+	l := &ownedLease{client: call.Client, owner: owner, call: place, history: h, until: lockmodel.Never}
+	o.order = append(o.order, l)
+	if call.Lease != 0 {
+		o.leases[call.Lease] = l
+	}
+	o.extend(l, call)
+}
+
+// follow takes note of an extension.
+func (o *owners) follow(call *Call) {
+	if l := o.leases[call.Lease]; l != nil {
+		o.extend(l, call)
+	}
+}
+
+func (o *owners) extend(l *ownedLease, call *Call) {
+	if call.Outcome != history.Ok {
+		return
+	}
+	if until := o.Events[call.Done].Until; until > 0 {
+		l.until = int64(max(until, o.ended(call)))
+	}
+}
+
+// lapse adds the ends of leases by themselves.
+func (o *owners) lapse() {
+	for _, l := range o.order {
+		then := l.until
+		if died := o.diedAt(l.client); died != forever {
+			then = min(then, int64(died))
+		}
+		if then != lockmodel.Never {
+			l.history.ops = append(l.history.ops, lockmodel.Lapse(l.owner, then))
+			l.history.calls = append(l.history.calls, int32(l.call))
+		}
+	}
+}
+
+// sort puts the operations in the order of their calls, and numbers the owners.
+func (h *objectHistory) sort() {
+	order := make([]int32, len(h.ops))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(h.ops[a].Call, h.ops[b].Call) })
+	ops, calls := make([]lockmodel.Op, len(order)), make([]int32, len(order))
+	numbers := map[int32]int32{}
+	for i, from := range order {
+		ops[i], calls[i] = h.ops[from], h.calls[from]
+		number, known := numbers[ops[i].Owner]
+		if !known {
+			number = int32(len(numbers))
+			numbers[ops[i].Owner] = number
+		}
+		ops[i].Owner = number
+	}
+	h.ops, h.calls = ops, calls
+}
