@@ -2,7 +2,7 @@ package nemesis
 
 import "time"
 
-// ClockStep moves a node's wall clock forward or, if By is negative, back.
+// ClockStep moves a node's wall clock forward or, if By is negative, back. It does not heal.
 type ClockStep struct {
 	Node string
 	By   time.Duration
@@ -12,7 +12,8 @@ func (f ClockStep) Kind() string                  { return "clock-step" }
 func (f ClockStep) Subject() string               { return f.Node }
 func (f ClockStep) Inject(t Target) (Heal, error) { return t.StepClock(f.Node, f.By) }
 
-// ClockRate makes a node's wall clock run Rate times as fast as time; healing sets it back to 1.
+// ClockRate makes a node's wall clock run Rate times as fast as time, from 0 (it stands still) to 1000; healing sets the rate
+// back to 1 and leaves the clock where it is.
 type ClockRate struct {
 	Node string
 	Rate float64

@@ -4,7 +4,7 @@ import "strings"
 
 // Disturb changes how links carry bytes: cut (held back, delivered late), drop (lost) or delay.
 type Disturb struct {
-	Links []Link
+	Links []Link // at least one
 	How   Disturbance
 }
 

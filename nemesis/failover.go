@@ -1,7 +1,7 @@
 package nemesis
 
 // Failover kills the primary and promotes its replica with whatever had reached it. Hold the replication link back with
-// Disturb to make it lag.
+// Disturb to make it lag. It does not heal.
 type Failover struct{}
 
 func (f Failover) Kind() string                  { return "failover" }

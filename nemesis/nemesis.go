@@ -7,10 +7,12 @@ package nemesis
 
 import (
 	"errors"
+	"fmt"
 	"time"
 )
 
-// Fault is one thing that goes wrong. Inject makes it so at once and returns how to heal it.
+// Fault is one thing that goes wrong: a pure value that can be compared by reflect.DeepEqual. Inject makes it so at once and
+// returns how to heal it; its errors are the Target's.
 type Fault interface {
 	Kind() string    // one word, such as "pause"
 	Subject() string // whom it strikes, such as "A" or "A-n4,n5"
@@ -18,7 +20,7 @@ type Fault interface {
 }
 
 // Heal ends a fault and reports what it did while it lasted. For a fault that cannot be undone (a crash, a clock step)
-// it only reports.
+// it only reports. It is called once.
 type Heal func() (Evidence, error)
 
 // Evidence is what a testbed measured of a fault: not that it was ordered, but that something felt it.
@@ -32,7 +34,9 @@ type Evidence struct {
 var ErrUnsupported = errors.New("not supported here")
 
 // Target is what a testbed lets a nemesis do. Names are those of the plan; links are (client, node), (client, Resource)
-// or (Primary, Replica). Every method takes effect before it returns.
+// or (Primary, Replica). Every method takes effect before it returns. Faults strike and heal from many goroutines: methods
+// and the Heal that they return are safe for concurrent use. A name that is not there, like what a testbed cannot do, is an
+// error that wraps ErrUnsupported.
 type Target interface {
 	// Pause stops the whole client: nothing it sends leaves, nothing it would read arrives, no step starts.
 	Pause(client string) (Heal, error)
@@ -77,6 +81,16 @@ const (
 	Replies            // from server to client
 )
 
+var directionNames = [...]string{Both: "both", Requests: "requests", Replies: "replies"}
+
+// String is the direction's name in a scenario file.
+func (d Direction) String() string {
+	if int(d) >= len(directionNames) {
+		return fmt.Sprintf("Direction(%d)", uint8(d))
+	}
+	return directionNames[d]
+}
+
 // Disturbance is what happens to the bytes on a link. Exactly one of Cut, Drop and Delay is set.
 type Disturbance struct {
 	Direction Direction
@@ -94,7 +108,3 @@ const (
 	LoseSecond                 // all but the last second, as with appendfsync everysec
 	LoseAll                    // nothing, as without persistence
 )
-
-func (d Direction) String() string {
-	return [...]string{Both: "both", Requests: "requests", Replies: "replies"}[d]
-}

@@ -3,10 +3,10 @@ package nemesis
 import (
 	"fmt"
 	"slices"
-	"time"
 )
 
-// Place knows the servers that a lock has, and turns a schedule written for any lock into one for these.
+// Place knows the servers that a lock has, and turns a schedule written for any lock into one for these. The zero value is
+// that of a lock without servers.
 type Place struct {
 	Nodes      []string // lock servers that clients dial, in order
 	Replicated bool     // the only node is a primary with a replica
@@ -38,46 +38,76 @@ func (p Place) node(name string) (string, error) {
 // links replaces AllNodes and Pivot, and leaves out links to servers that are not there.
 func (p Place) links(links []Link) ([]Link, error) {
 	var here []Link
-	var missing error
+	missing := fmt.Errorf("%w: this lock has no server", ErrUnsupported)
+	add := func(l Link) {
+		if !slices.Contains(here, l) { // n3 may be named beside Pivot or AllNodes
+			here = append(here, l)
+		}
+	}
 	for _, l := range links {
 		switch {
-		case l.To == Resource:
-			here = append(here, l)
 		case l.To == AllNodes:
 			for _, node := range p.Nodes {
-				here = append(here, Link{l.From, node})
+				add(Link{l.From, node})
 			}
-		case l.From == Primary && l.To == Replica:
-			if p.Replicated {
-				here = append(here, l)
-			} else {
-				missing = fmt.Errorf("%w: this lock has no replica", ErrUnsupported)
-			}
+		case l.To == Resource || l.To == Replica && p.Replicated:
+			add(l)
+		case l.To == Replica:
+			missing = fmt.Errorf("%w: this lock has no replica", ErrUnsupported)
 		default:
 			node, err := p.node(l.To)
 			if err != nil {
 				missing = err
 				continue
 			}
-			here = append(here, Link{l.From, node})
+			add(Link{l.From, node})
 		}
 	}
 	if len(here) == 0 {
-		if missing == nil {
-			missing = fmt.Errorf("%w: this lock has no server", ErrUnsupported)
-		}
 		return nil, missing
 	}
 	return here, nil
 }
 
-// Step returns the step for the servers that are there; an error wraps ErrUnsupported if its fault has nothing to strike.
+// Trigger returns the trigger for the servers that are there; an error wraps ErrUnsupported if its moment cannot come here.
+func (p Place) Trigger(t Trigger) (Trigger, error) {
+	m := &t.Moment
+	if m.Edge == AtTime {
+		return t, nil
+	}
+	m.Nth = max(m.Nth, 1)
+	if m.Edge != Answered && m.Edge != Granted {
+		return t, nil
+	}
+	var err error
+	switch answering := p.answering(); {
+	case answering == 0:
+		err = fmt.Errorf("%w: this lock has no server that could answer", ErrUnsupported)
+	case m.Node != "":
+		m.Node, err = p.node(m.Node)
+	case m.Nodes > answering:
+		err = fmt.Errorf("%w: %d nodes cannot answer, this lock asks %d", ErrUnsupported, m.Nodes, answering)
+	}
+	return t, err
+}
+
+// answering is how many servers answer an operation: a consensus service acts as one.
+func (p Place) answering() int {
+	if p.Consensus {
+		return min(len(p.Nodes), 1)
+	}
+	return len(p.Nodes)
+}
+
+// Step returns the step for the servers that are there; an error wraps ErrUnsupported if its fault has nothing to strike or
+// a moment of it cannot come here.
 func (p Place) Step(s Step) (Step, error) {
 	var err error
-	for _, m := range []Moment{s.When.Moment, s.Until.Moment} {
-		if (m.Edge == Answered || m.Edge == Granted) && len(p.Nodes) == 0 {
-			return s, fmt.Errorf("%w: this lock has no server that could answer", ErrUnsupported)
-		}
+	if s.When, err = p.Trigger(s.When); err != nil {
+		return s, err
+	}
+	if s.Until, err = p.Trigger(s.Until); err != nil {
+		return s, err
 	}
 	switch f := s.Fault.(type) {
 	case Stall:
@@ -103,22 +133,4 @@ func (p Place) Step(s Step) (Step, error) {
 		}
 	}
 	return s, err
-}
-
-// Scaled returns the schedule with every duration passed through scale; a clock's rate stays.
-func (s Schedule) Scaled(scale func(time.Duration) time.Duration) Schedule {
-	scaled := slices.Clone(s)
-	for i := range scaled {
-		step := &scaled[i]
-		step.For, step.When.At, step.Until.At = scale(step.For), scale(step.When.At), scale(step.Until.At)
-		switch f := step.Fault.(type) {
-		case Disturb:
-			f.How.Delay, f.How.Jitter = scale(f.How.Delay), scale(f.How.Jitter)
-			step.Fault = f
-		case ClockStep:
-			f.By = scale(f.By)
-			step.Fault = f
-		}
-	}
-	return scaled
 }

@@ -1,6 +1,7 @@
 package nemesis
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -8,12 +9,12 @@ import (
 
 // Shape says what a random schedule may strike.
 type Shape struct {
-	Clients []string
-	Nodes   []string // may be empty
-	Kinds   []string // of RandomKinds
-	Count   int
-	Span    time.Duration // faults begin within it
-	TTL     time.Duration // faults last up to two of it
+	Clients []string      // at least one
+	Nodes   []string      // may be empty: then nothing is drawn that strikes a lock server
+	Kinds   []string      // of RandomKinds; one that occurs twice is drawn twice as often
+	Count   int           // of faults
+	Span    time.Duration // faults begin within it; positive
+	TTL     time.Duration // faults last 0.1 to 2.1 of it, clocks step by at most one; positive
 }
 
 // RandomKinds are the kinds of faults that Random can draw.
@@ -22,7 +23,8 @@ var RandomKinds = []string{"pause", "stall", "cut", "drop", "delay", "crash", "c
 // needsNode are the kinds that strike a lock server.
 var needsNode = []string{"stall", "crash", "clock-step"}
 
-// Random draws a schedule. It is a pure function of the state of rng and the shape.
+// Random draws a schedule, in order of time, to the millisecond. It is a pure function of the state of rng and the shape,
+// and panics on a kind that is none of RandomKinds.
 func Random(rng *rand.Rand, s Shape) Schedule {
 	kinds := slices.Clone(s.Kinds)
 	if len(s.Nodes) == 0 {
@@ -33,18 +35,22 @@ func Random(rng *rand.Rand, s Shape) Schedule {
 	}
 	var schedule Schedule
 	upTo := func(d time.Duration) time.Duration {
-		return time.Duration(rng.Int64N(int64(d))).Round(time.Millisecond)
+		return time.Duration(rng.Int64N(max(int64(d), 1))).Round(time.Millisecond)
 	}
 	for range s.Count {
-		schedule = append(schedule, Step{
+		step := Step{
 			Fault: s.fault(rng, kinds[rng.IntN(len(kinds))], upTo),
 			When:  Trigger{At: upTo(s.Span)},
 			For:   s.TTL/10 + upTo(2*s.TTL),
 			// It may strike where nothing happens.
 			Optional: true,
-		})
+		}
+		if _, once := step.Fault.(ClockStep); once {
+			step.For = 0
+		}
+		schedule = append(schedule, step)
 	}
-	slices.SortStableFunc(schedule, func(a, b Step) int { return int(a.When.At - b.When.At) })
+	slices.SortStableFunc(schedule, func(a, b Step) int { return cmp.Compare(a.When.At, b.When.At) })
 	return schedule
 }
 
@@ -55,6 +61,8 @@ func (s Shape) fault(rng *rand.Rand, kind string, upTo func(time.Duration) time.
 		node = s.Nodes[rng.IntN(len(s.Nodes))]
 	}
 	switch kind {
+	case "pause":
+		return Pause{client}
 	case "stall":
 		return Stall{client}
 	case "crash":
@@ -68,10 +76,10 @@ func (s Shape) fault(rng *rand.Rand, kind string, upTo func(time.Duration) time.
 		}
 		how := Disturbance{Direction: Direction(rng.IntN(3)), Cut: kind == "cut", Drop: kind == "drop"}
 		if kind == "delay" {
-			how.Delay, how.Jitter = upTo(s.TTL/20), s.TTL/100
+			how.Delay, how.Jitter = max(upTo(s.TTL/20), time.Millisecond), s.TTL/100
 		}
 		return Disturb{Links: []Link{{client, to}}, How: how}
 	default:
-		return Pause{client}
+		panic("nemesis: no random fault is a " + kind)
 	}
 }

@@ -2,10 +2,12 @@ package nemesis
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
-// Schedule is what the nemesis does in a run. A pure value.
+// Schedule is what the nemesis does in a run. A pure value; the order of its steps matters only for what is due at one
+// instant.
 type Schedule []Step
 
 // Step is one fault with its time. It heals after For, or at Until, or, with neither, when the clients have finished.
@@ -17,6 +19,25 @@ type Step struct {
 	// Optional: a lock that the fault does not touch is judged all the same. Otherwise a fault that nothing noticed leaves
 	// the run undecided.
 	Optional bool
+}
+
+// Scaled returns a copy of the schedule with every duration passed through scale; a clock's rate stays.
+func (s Schedule) Scaled(scale func(time.Duration) time.Duration) Schedule {
+	scaled := slices.Clone(s)
+	for i := range scaled {
+		step := &scaled[i]
+		step.For, step.When.At, step.Until.At = scale(step.For), scale(step.When.At), scale(step.Until.At)
+		switch f := step.Fault.(type) {
+		case Disturb:
+			f.Links = slices.Clone(f.Links)
+			f.How.Delay, f.How.Jitter = scale(f.How.Delay), scale(f.How.Jitter)
+			step.Fault = f
+		case ClockStep:
+			f.By = scale(f.By)
+			step.Fault = f
+		}
+	}
+	return scaled
 }
 
 // Trigger says when something happens: at a time since the start of the run or, with a Moment, when that comes about.

@@ -12,7 +12,8 @@ import (
 //go:embed catalogue/*.yaml
 var catalogueFiles embed.FS
 
-// Catalogue reads the embedded scenarios, sorted by code (A1, A2, ..., B1, ...), those without a code last by name.
+// Catalogue reads the embedded scenarios, sorted by code (A1, A2, ..., A10, B1, ...), those without a code last by name. The
+// scenarios are the caller's own. An error is a mistake in the catalogue.
 func Catalogue() ([]*Scenario, error) {
 	files, err := fs.Glob(catalogueFiles, "catalogue/*.yaml")
 	if err != nil {
@@ -43,7 +44,8 @@ func (s *Scenario) order() string {
 	return fmt.Sprintf("%s%5s", letters, s.Code[len(letters):])
 }
 
-// Find returns the scenario of a name or code, from the catalogue or, if the name ends in .yaml, from a file.
+// Find returns the scenario of a name or code, from the catalogue or, if the name ends in .yaml or .yml, from a file; errors of
+// a file are those of Load.
 func Find(name string) (*Scenario, error) {
 	if strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml") {
 		return Load(name)

@@ -12,7 +12,7 @@ type Request struct {
 	Op     history.Op `json:"op"` // Read or Write
 	Client string     `json:"client"`
 	Lease  string     `json:"lease"`
-	Fence  int64      `json:"fence,omitempty"`
+	Fence  int64      `json:"fence,omitempty"` // from 1; 0 if the lock gave none
 	Value  int64      `json:"value,omitempty"` // Write: the new value, or how much to take
 }
 
@@ -23,8 +23,9 @@ type Response struct {
 	Version int64  `json:"version"`           // writes carried out so far
 }
 
-// Data is the protected resource: a register or a stock, with the highest fence it has seen. Safe for concurrent use;
-// each request is one atomic step, the check of its fence included.
+// Data is the protected resource: a register or a stock, with the fence of the last write that it carried out. Safe for
+// concurrent use; each request is one atomic step, the check of its fence included. A stock may fall below zero: that is the
+// damage which a lock is to prevent.
 //
 // With fences enforced a write is carried out if its fence is greater than every earlier one, or equal to the greatest
 // and from the same grant: one holder may write many times, two holders never share a fence. The comparison is
@@ -49,7 +50,7 @@ func (s *Scenario) NewData(enforceFences bool) *Data {
 	return d
 }
 
-// Do carries out a request, calling observe before any other request can take effect.
+// Do carries out a request, calling observe before any other request can take effect; observe must not call d.
 func (d *Data) Do(r Request, observe func(Response)) Response {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,7 +81,9 @@ func (d *Data) refusal(r Request) string {
 	switch {
 	case !d.Enforce || r.Fence > d.lastFence:
 		return ""
-	case r.Fence == d.lastFence && r.Lease == d.lastLease && r.Fence != 0:
+	case r.Fence <= 0:
+		return "no fence"
+	case r.Fence == d.lastFence && r.Lease == d.lastLease:
 		return ""
 	case r.Fence == d.lastFence:
 		return fmt.Sprintf("fence %d was already used by another grant", r.Fence)

@@ -8,88 +8,94 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/lockfault/lockfault/locks"
 	"github.com/lockfault/lockfault/nemesis"
 )
 
 // FaultKinds lists the faults that a scenario file may have, by the key that begins each.
-var FaultKinds = []struct{ Name, Summary string }{
-	{"pause", "a client stops as a whole and goes on later: garbage collection, SIGSTOP"},
-	{"kill", "a client dies; what it had sent still arrives"},
-	{"stall", "a client's renewals starve while its work goes on"},
-	{"cut", "a link holds what is sent and delivers it on healing"},
-	{"drop", "a link loses what is sent; its connections are reset on healing"},
-	{"delay", "a link takes longer, with jitter"},
-	{"crash", "a lock server stops and comes back with all, all but the last second, or nothing of its data"},
-	{"clock-step", "a lock server's wall clock is set forward or back"},
-	{"clock-rate", "a lock server's wall clock runs fast or slow, or stands still"},
-	{"failover", "the primary dies and its replica is promoted with what had reached it"},
-}
-
-func faultKinds() []string {
-	names := make([]string, len(FaultKinds))
-	for i, k := range FaultKinds {
-		names[i] = k.Name
-	}
-	return names
+var FaultKinds = []struct {
+	Name, Summary string
+	keys          []string // beside those that every fault may have
+}{
+	{"pause", "a client stops as a whole and goes on later: garbage collection, SIGSTOP", lasting()},
+	{"kill", "a client dies; what it had sent still arrives", nil},
+	{"stall", "a client's renewals starve while its work goes on", lasting()},
+	{"cut", "a link holds what is sent and delivers it on healing", lasting("direction")},
+	{"drop", "a link loses what is sent; its connections are reset on healing", lasting("direction")},
+	{"delay", "a link takes longer, with jitter", lasting("direction", "by", "jitter")},
+	{"crash", "a lock server stops and comes back with all, all but the last second, or nothing of its data", lasting("keep")},
+	{"clock-step", "a lock server's wall clock is set forward or back", []string{"by"}},
+	{"clock-rate", "a lock server's wall clock runs fast or slow, or stands still", lasting("rate")},
+	{"failover", "the primary dies and its replica is promoted with what had reached it", nil},
 }
 
 // timing are the keys that every fault may have.
-var timing = []string{"at", "after", "before", "for", "until", "optional"}
+var timing = []string{"at", "after", "before", "optional"}
 
-// details are the keys that one kind of fault may have beside.
-var details = map[string][]string{
-	"cut": {"direction"}, "drop": {"direction"}, "delay": {"direction", "by", "jitter"},
-	"crash": {"keep"}, "clock-step": {"by"}, "clock-rate": {"rate"},
-}
+// lasting are the keys of a fault that heals.
+func lasting(keys ...string) []string { return append([]string{"for", "until"}, keys...) }
 
-func (r *reader) faults(s *Scenario, n ast.Node) {
-	for _, item := range r.list(n, "faults") {
-		s.Faults = append(s.Faults, r.fault(s, item))
-	}
-}
+// serverNames are those of every lock, and pivot. In links there are resource, replica and all beside.
+var serverNames = slices.Concat([]string{nemesis.Pivot}, locks.OneNode.Names(), locks.PrimaryAndReplica.Names(), locks.FiveNodes.Names())
 
 func (r *reader) fault(s *Scenario, n ast.Node) nemesis.Step {
-	var kind field
-	for _, f := range r.fields(n, "fault") {
-		if slices.Contains(faultKinds(), f.key) {
-			if kind.key != "" {
-				r.fail(f.at, "fault: %s and %s in one; write two", kind.key, f.key)
-			}
-			kind = f
-		}
-	}
-	if kind.key == "" {
-		r.fail(n, "fault: want one of %s", strings.Join(faultKinds(), ", "))
-		return nemesis.Step{}
-	}
-	known := append(append([]string{kind.key}, timing...), details[kind.key]...)
+	kind, known := r.faultKind(n)
 	var step nemesis.Step
-	keys := map[string]field{}
-	for _, f := range r.fields(n, kind.key, known...) {
+	var begins, ends string
+	details := map[string]field{}
+	for _, f := range r.fields(n, kind.key, "", known...) {
 		switch f.key {
 		case "at", "after", "before":
-			if !step.When.IsZero() {
-				r.fail(f.at, "%s: at, after and before exclude each other", kind.key)
-			}
-			step.When = r.trigger(s, f)
+			r.exclude(kind.key, &begins, f)
+			step.When = r.trigger(f)
 		case "for":
-			step.For = r.duration(f.value, f.key, time.Millisecond)
+			r.exclude(kind.key, &ends, f)
+			step.For = r.duration(f, time.Millisecond)
 		case "until":
-			step.Until = r.trigger(s, f)
+			r.exclude(kind.key, &ends, f)
+			step.Until = r.trigger(f)
 		case "optional":
-			step.Optional = r.oneOf(f.value, f.key, "true", "false") == "true"
+			step.Optional = r.flag(f)
 		default:
-			keys[f.key] = f
+			details[f.key] = f
 		}
 	}
-	if step.For != 0 && !step.Until.IsZero() {
-		r.fail(n, "%s: for and until exclude each other", kind.key)
+	if r.err == nil {
+		step.Fault = r.faultOf(s, kind, details)
 	}
-	step.Fault = r.faultOf(s, kind, keys)
 	return step
 }
 
-func (r *reader) faultOf(s *Scenario, kind field, keys map[string]field) nemesis.Fault {
+// faultKind finds the key that tells the kind of fault, and the keys that may stand beside it.
+func (r *reader) faultKind(n ast.Node) (kind field, known []string) {
+	var names []string
+	for _, k := range FaultKinds {
+		names = append(names, k.Name)
+	}
+	fields := r.fields(n, "fault", "pause: A")
+	for _, f := range fields {
+		i := slices.Index(names, f.key)
+		switch {
+		case i < 0:
+		case kind.key != "":
+			r.fail(f.at, "fault: %s and %s in one; write two", kind.key, f.key)
+		default:
+			kind = f
+			known = slices.Concat([]string{f.key}, timing, FaultKinds[i].keys)
+		}
+	}
+	for _, f := range fields {
+		if kind.key != "" && slices.Contains(lasting(), f.key) && !slices.Contains(known, f.key) {
+			r.fail(f.at, "%s: it does not heal; leave %q out", kind.key, f.key)
+		}
+	}
+	if kind.key == "" {
+		r.fail(n, "fault: the key that says what happens is missing; it is one of %s", strings.Join(names, ", "))
+	}
+	return kind, known
+}
+
+func (r *reader) faultOf(s *Scenario, kind field, details map[string]field) nemesis.Fault {
 	switch kind.key {
 	case "pause":
 		return nemesis.Pause{Client: r.client(s, kind)}
@@ -98,38 +104,45 @@ func (r *reader) faultOf(s *Scenario, kind field, keys map[string]field) nemesis
 	case "stall":
 		return nemesis.Stall{Client: r.client(s, kind)}
 	case "crash":
-		return nemesis.Crash{Node: r.node(kind), Keep: r.survival(keys)}
+		return nemesis.Crash{Node: r.node(kind), Keep: r.survival(details)}
 	case "clock-step":
-		by, ok := keys["by"]
-		if !ok {
-			r.fail(kind.at, "clock-step: say by how much, such as \"by: 10s\" or \"by: -5s\"")
-			return nil
-		}
-		return nemesis.ClockStep{Node: r.node(kind), By: r.duration(by.value, "by", -1<<62)}
+		by := r.needed(kind, details, "by", "by how much, such as \"by: 10s\" or \"by: -5s\"")
+		return nemesis.ClockStep{Node: r.node(kind), By: r.duration(by, -longest)}
 	case "clock-rate":
-		return nemesis.ClockRate{Node: r.node(kind), Rate: r.rate(kind, keys)}
+		return nemesis.ClockRate{Node: r.node(kind), Rate: r.rate(kind, details)}
 	case "failover":
 		r.oneOf(kind.value, kind.key, nemesis.Primary)
 		return nemesis.Failover{}
 	default:
-		return nemesis.Disturb{Links: r.links(s, kind), How: r.disturbance(kind, keys)}
+		return nemesis.Disturb{Links: r.links(s, kind), How: r.disturbance(kind, details)}
 	}
+}
+
+// needed is a key that must be there.
+func (r *reader) needed(kind field, details map[string]field, key, say string) field {
+	f, ok := details[key]
+	if !ok {
+		r.fail(kind.at, "%s: say %s", kind.key, say)
+	}
+	return f
 }
 
 func (r *reader) client(s *Scenario, f field) string {
 	name := r.text(f.value, f.key)
-	if r.err == nil {
-		r.knownClient(s, f.value, f.key, name)
-	}
+	r.knownClient(s, f.value, f.key, name)
 	return name
 }
 
-var nodeNames = []string{nemesis.Pivot, nemesis.Primary, "n1", "n2", "n3", "n4", "n5"}
+func (r *reader) knownClient(s *Scenario, at ast.Node, what, name string) {
+	if !slices.Contains(s.ClientNames(), name) {
+		r.fail(at, "%s: there is no client %q; clients are %s", what, name, strings.Join(s.ClientNames(), ", "))
+	}
+}
 
-func (r *reader) node(f field) string { return r.oneOf(f.value, f.key, nodeNames...) }
+func (r *reader) node(f field) string { return r.oneOf(f.value, f.key, serverNames...) }
 
-func (r *reader) survival(keys map[string]field) nemesis.Survival {
-	keep, ok := keys["keep"]
+func (r *reader) survival(details map[string]field) nemesis.Survival {
+	keep, ok := details["keep"]
 	if !ok {
 		return nemesis.KeepAll
 	}
@@ -143,23 +156,20 @@ func (r *reader) survival(keys map[string]field) nemesis.Survival {
 	}
 }
 
-func (r *reader) rate(kind field, keys map[string]field) float64 {
-	f, ok := keys["rate"]
-	if !ok {
-		r.fail(kind.at, "clock-rate: say how fast, such as \"rate: 1.03\"")
-		return 0
-	}
-	rate, err := strconv.ParseFloat(r.text(f.value, "rate"), 64)
-	if err != nil || rate < 0 || rate > 1000 {
-		r.fail(f.value, "rate: want a number from 0 (the clock stands still) to 1000")
+func (r *reader) rate(kind field, details map[string]field) float64 {
+	f := r.needed(kind, details, "rate", "how fast, such as \"rate: 1.03\"")
+	text := r.text(f.value, f.key)
+	rate, err := strconv.ParseFloat(text, 64)
+	if r.err == nil && (err != nil || !(rate >= 0 && rate <= 1000)) { // NaN is neither
+		r.fail(f.value, "rate: want a number from 0 (the clock stands still) to 1000, not %q", text)
 	}
 	return rate
 }
 
-func (r *reader) disturbance(kind field, keys map[string]field) nemesis.Disturbance {
+func (r *reader) disturbance(kind field, details map[string]field) nemesis.Disturbance {
 	how := nemesis.Disturbance{Cut: kind.key == "cut", Drop: kind.key == "drop"}
-	if f, ok := keys["direction"]; ok {
-		switch r.oneOf(f.value, "direction", "both", "requests", "replies") {
+	if f, ok := details["direction"]; ok {
+		switch r.oneOf(f.value, f.key, "both", "requests", "replies") {
 		case "requests":
 			how.Direction = nemesis.Requests
 		case "replies":
@@ -167,14 +177,9 @@ func (r *reader) disturbance(kind field, keys map[string]field) nemesis.Disturba
 		}
 	}
 	if kind.key == "delay" {
-		by, ok := keys["by"]
-		if !ok {
-			r.fail(kind.at, "delay: say by how much, such as \"by: 50ms\"")
-			return how
-		}
-		how.Delay = r.duration(by.value, "by", time.Microsecond)
-		if f, ok := keys["jitter"]; ok {
-			how.Jitter = r.duration(f.value, "jitter", 0)
+		how.Delay = r.duration(r.needed(kind, details, "by", "by how much, such as \"by: 50ms\""), time.Microsecond)
+		if f, ok := details["jitter"]; ok {
+			how.Jitter = r.duration(f, 0)
 		}
 	}
 	return how
@@ -199,8 +204,8 @@ func (r *reader) links(s *Scenario, f field) []nemesis.Link {
 	var links []nemesis.Link
 	for name := range strings.SplitSeq(to, ",") {
 		name = strings.TrimSpace(name)
-		if name != nemesis.Resource && name != nemesis.AllNodes && !slices.Contains(nodeNames, name) {
-			r.fail(f.value, "%s: there is no server %q; servers are resource, all, %s", f.key, name, strings.Join(nodeNames, ", "))
+		if name != nemesis.Resource && name != nemesis.AllNodes && !slices.Contains(serverNames, name) {
+			r.fail(f.value, "%s: there is no server %q; servers are resource, all, %s", f.key, name, strings.Join(serverNames, ", "))
 			return nil
 		}
 		links = append(links, nemesis.Link{From: from, To: name})

@@ -1,55 +1,48 @@
 package scenarios
 
 import (
+	"io"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
-
-	"github.com/lockfault/lockfault/checker"
-	"github.com/lockfault/lockfault/checker/history"
-	"github.com/lockfault/lockfault/nemesis"
 )
 
-// Load reads a scenario file. Mistakes are a *FileError with line and column.
+// Load reads a scenario file. A mistake in it is a *FileError with line and column; other errors are the file system's.
 func Load(path string) (*Scenario, error) {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
 		return nil, err
 	}
 	return Parse(path, data)
 }
 
-// Parse reads a scenario; file names it in errors, and its base name without .yaml names the scenario.
+// topKeys are the keys of a file, in the order in which they are read: the time to live is the unit of what comes after
+// it, and faults name clients.
+var topKeys = []string{"title", "code", "source", "ttl", "horizon", "data", "stock", "clients", "faults", "random", "expect"}
+
+// Parse reads a scenario of at most 1 MiB. The file's name stands in errors, and its base without .yaml names the scenario.
+// Every error is a *FileError. What a scenario without errors holds: a title; clients with steps, or Random; triggers that
+// name clients with such steps; durations of at most 100,000 hours.
 func Parse(file string, data []byte) (*Scenario, error) {
 	r := &reader{file: file}
-	s := &Scenario{
-		Name: strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".yaml"), ".yml"),
-		TTL:  defaultTTL, Data: RegisterData, Stock: 10, Text: string(data),
-	}
-	root := r.parse(data)
-	fields := r.fields(root, "scenario",
-		"title", "code", "source", "ttl", "horizon", "data", "stock", "clients", "faults", "random", "expect")
-	// The time to live comes first: it is the unit of defaults.
-	for _, f := range fields {
-		if f.key == "ttl" {
-			s.TTL = r.duration(f.value, "ttl", time.Millisecond)
-		}
-	}
-	s.Horizon = defaultHorizon * s.TTL
+	s := &Scenario{Name: nameOf(file), TTL: defaultTTL, Data: RegisterData, Stock: defaultStock, Text: string(data)}
+	root := r.document(data)
+	fields := r.fields(root, "scenario", "title: What happens", topKeys...)
+	slices.SortStableFunc(fields, func(a, b field) int {
+		return slices.Index(topKeys, a.key) - slices.Index(topKeys, b.key)
+	})
 	for _, f := range fields {
 		r.top(s, f)
-	}
-	// Faults and triggers name clients, so those come after.
-	for _, f := range fields {
-		if f.key == "faults" {
-			r.faults(s, f.value)
-		}
 	}
 	if r.err == nil {
 		r.complete(s, root)
@@ -60,208 +53,66 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	return s, nil
 }
 
+// nameOf a scenario is its file's.
+func nameOf(file string) string {
+	base := filepath.Base(file)
+	if ext := filepath.Ext(base); ext == ".yaml" || ext == ".yml" {
+		return strings.TrimSuffix(base, ext)
+	}
+	return base
+}
+
 func (r *reader) top(s *Scenario, f field) {
 	switch f.key {
 	case "title":
-		s.Title = r.text(f.value, f.key)
+		s.Title = r.line(f)
 	case "code":
-		s.Code = r.text(f.value, f.key)
+		s.Code = r.line(f)
 	case "source":
-		s.Source = r.text(f.value, f.key)
+		s.Source = r.line(f)
+	case "ttl":
+		s.TTL = r.duration(f, time.Millisecond)
 	case "horizon":
-		s.Horizon = r.duration(f.value, f.key, s.TTL)
+		s.Horizon = r.duration(f, s.TTL)
 	case "data":
 		s.Data = DataKind(r.oneOf(f.value, f.key, string(RegisterData), string(InventoryData)))
 	case "stock":
-		s.Stock = r.number(f.value, f.key, 0, math.MaxInt32)
+		if s.Data != InventoryData {
+			r.fail(f.at, "stock: only an inventory has one; write \"data: inventory\" too, or leave stock out")
+		}
+		s.Stock = r.number(f, 0, math.MaxInt32)
 	case "clients":
-		r.clients(s, f.value)
+		r.clients(s, f)
+	case "faults":
+		for _, item := range r.list(f.value, f.key, "- pause: A") {
+			s.Faults = append(s.Faults, r.fault(s, item))
+		}
 	case "random":
-		s.Random = r.random(f.value)
+		s.Random = r.random(s, f)
 	case "expect":
-		for _, item := range r.list(f.value, f.key) {
+		for _, item := range r.list(f.value, f.key, "- violated: [exclusion]") {
 			s.Expect = append(s.Expect, r.rule(item))
 		}
 	}
 }
 
-// complete checks what no single key tells.
+// complete checks what no single key tells, and fills in the horizon.
 func (r *reader) complete(s *Scenario, root ast.Node) {
 	switch {
 	case s.Title == "":
 		r.fail(root, "title is missing: say in one sentence what happens")
 	case s.Random == nil && len(s.Clients) == 0:
-		r.fail(root, "clients are missing: name them, each with a list of steps")
+		r.fail(root, "clients are missing: name them, each with a list of steps, such as \"A: [acquire, write, release]\"")
 	case s.Random != nil && (len(s.Clients) > 0 || len(s.Faults) > 0):
 		r.fail(root, "random draws clients and faults by itself: leave clients and faults out")
 	}
-}
-
-var clientName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
-
-// reserved names belong to other processes of a history.
-var reserved = []string{nemesis.Resource, nemesis.Primary, nemesis.Replica, nemesis.Pivot, nemesis.AllNodes,
-	"nemesis", "probe", "consensus", "harness", "n1", "n2", "n3", "n4", "n5"}
-
-func (r *reader) clients(s *Scenario, n ast.Node) {
-	fields := r.fields(n, "clients")
-	for _, f := range fields {
-		if !clientName.MatchString(f.key) || slices.Contains(reserved, f.key) || strings.HasPrefix(f.key, "fault-") {
-			r.fail(f.at, "%q cannot name a client: use a letter and up to 31 letters, digits, - or _, and no name of a server", f.key)
-			return
-		}
-		s.Clients = append(s.Clients, Client{Name: f.key})
+	for _, m := range r.moments {
+		r.comes(s, m)
 	}
-	for i, f := range fields {
-		for _, item := range r.list(f.value, "client "+f.key) {
-			s.Clients[i].Steps = append(s.Clients[i].Steps, r.step(s, item))
+	if s.Horizon == 0 {
+		s.Horizon = defaultHorizon * s.TTL
+		if s.Random != nil {
+			s.Horizon = max(s.Horizon, 2*s.Random.span(s.TTL))
 		}
 	}
-}
-
-var stepOps = []string{"acquire", "extend", "check", "read", "write", "release", "work"}
-
-// step is an operation alone, an operation with a duration, or an operation with keys.
-func (r *reader) step(s *Scenario, n ast.Node) Step {
-	if m, ok := n.(*ast.StringNode); ok {
-		step := Step{Op: history.Op(r.oneOf(m, "step", stepOps...))}
-		r.stepDefaults(s, &step, m)
-		return step
-	}
-	fields := r.fields(n, "step", stepOps...)
-	if len(fields) != 1 {
-		r.fail(n, "step: want one operation, such as \"acquire: {wait: 20s}\"")
-		return Step{}
-	}
-	f := fields[0]
-	step := Step{Op: history.Op(f.key)}
-	switch f.value.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode:
-		r.stepKeys(s, &step, f)
-	default:
-		if step.Op != Work {
-			r.fail(f.value, "%s: want keys, such as {at: 5s}", f.key)
-			return step
-		}
-		step.For = r.duration(f.value, f.key, 0)
-	}
-	r.stepDefaults(s, &step, f.at)
-	return step
-}
-
-func (r *reader) stepKeys(s *Scenario, step *Step, f field) {
-	known := []string{"at", "after", "timeout"}
-	switch step.Op {
-	case history.Acquire:
-		known = []string{"at", "after", "wait"}
-	case Work:
-		known = []string{"at", "after", "for"}
-	case history.Write:
-		known = append(known, "value")
-	}
-	for _, k := range r.fields(f.value, f.key, known...) {
-		switch k.key {
-		case "at", "after":
-			if !step.When.IsZero() {
-				r.fail(k.at, "%s: at and after exclude each other", f.key)
-			}
-			step.When = r.trigger(s, k)
-		case "wait", "timeout", "for":
-			step.For = r.duration(k.value, k.key, time.Millisecond)
-		case "value":
-			step.Value = r.number(k.value, k.key, 1, math.MaxInt32)
-		}
-	}
-}
-
-func (r *reader) stepDefaults(s *Scenario, step *Step, at ast.Node) {
-	if step.For != 0 {
-		return
-	}
-	switch step.Op {
-	case history.Acquire:
-		step.For = DefaultWait * s.TTL
-	case Work:
-		r.fail(at, "work: say for how long, such as \"work: 12s\"")
-	case history.Check:
-	default:
-		step.For = defaultTimeout(s.TTL)
-	}
-}
-
-// trigger reads at, after, before or until.
-func (r *reader) trigger(s *Scenario, f field) nemesis.Trigger {
-	if f.key == "at" {
-		return nemesis.Trigger{At: r.duration(f.value, f.key, 0)}
-	}
-	text := r.text(f.value, f.key)
-	if r.err != nil {
-		return nemesis.Trigger{}
-	}
-	parse := parseAfter
-	if f.key == "before" {
-		parse = parseBefore
-	}
-	t, err := parse(text)
-	if err != nil {
-		r.fail(f.value, "%s: %v", f.key, err)
-		return t
-	}
-	r.knownClient(s, f.value, f.key, t.Moment.Client)
-	return t
-}
-
-func (r *reader) knownClient(s *Scenario, at ast.Node, what, name string) {
-	if !slices.Contains(s.ClientNames(), name) {
-		r.fail(at, "%s: there is no client %q; clients are %s", what, name, strings.Join(s.ClientNames(), ", "))
-	}
-}
-
-func (r *reader) random(n ast.Node) *Random {
-	random := &Random{Clients: 3, Sections: 5, Faults: 4, Kinds: nemesis.RandomKinds}
-	for _, f := range r.fields(n, "random", "clients", "sections", "faults", "kinds") {
-		switch f.key {
-		case "clients":
-			random.Clients = int(r.number(f.value, f.key, 1, 26))
-		case "sections":
-			random.Sections = int(r.number(f.value, f.key, 1, 100_000))
-		case "faults":
-			random.Faults = int(r.number(f.value, f.key, 0, 100_000))
-		case "kinds":
-			random.Kinds = r.allOf(f.value, f.key, nemesis.RandomKinds)
-		}
-	}
-	return random
-}
-
-func (r *reader) rule(n ast.Node) Rule {
-	properties := make([]string, len(checker.All))
-	for i, p := range checker.All {
-		properties[i] = p.Name
-	}
-	var rule Rule
-	for _, f := range r.fields(n, "expect", "locks", "fencing", "violated", "also", "held", "may", "because") {
-		switch f.key {
-		case "locks":
-			rule.Locks = r.texts(f.value, f.key)
-		case "fencing":
-			on := r.oneOf(f.value, f.key, "on", "off", "true", "false")
-			fencing := on == "on" || on == "true"
-			rule.Fencing = &fencing
-		case "violated":
-			rule.Violated = r.allOf(f.value, f.key, properties)
-		case "also":
-			rule.Also = r.allOf(f.value, f.key, properties)
-		case "held":
-			rule.Held = r.allOf(f.value, f.key, properties)
-		case "may":
-			rule.May = r.allOf(f.value, f.key, properties)
-		case "because":
-			rule.Because = r.text(f.value, f.key)
-		}
-	}
-	if len(rule.Also) > 0 && len(rule.Violated)+len(rule.Held)+len(rule.May) > 0 {
-		r.fail(n, "expect: also adds to the rule before it, and stands alone")
-	}
-	return rule
 }

@@ -3,7 +3,6 @@
 package scenarios
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,7 +10,8 @@ import (
 	"github.com/lockfault/lockfault/nemesis"
 )
 
-// Scenario is one story about a lock. A pure value; times are written for the testbed's clock at speed 1.
+// Scenario is one story about a lock. A pure value: its methods do not change it, and it may be used by many goroutines at
+// once. Times are on the testbed's clock at speed 1.
 type Scenario struct {
 	Name   string // of the file, without .yaml: says what happens
 	Title  string // one sentence
@@ -55,11 +55,12 @@ type Step struct {
 	Value int64
 }
 
-// Defaults, in units of the TTL.
+// Defaults of a file.
 const (
 	defaultTTL     = 10 * time.Second
 	defaultHorizon = 12 // TTLs
-	DefaultWait    = 3  // TTLs that an acquire waits
+	defaultWait    = 3  // TTLs that an acquire waits
+	defaultStock   = 10
 )
 
 // defaultTimeout of a read, write, extend or release.
@@ -76,53 +77,69 @@ func (s *Scenario) ClientNames() []string {
 
 // Expand returns the scenario as it is run with a seed on a lock with the servers of place: random clients and faults
 // drawn, symbolic names of nodes replaced, and faults left out that need a server which the lock does not have. If that
-// leaves none of its faults, the error wraps nemesis.ErrUnsupported: the run would show nothing.
+// leaves none of its faults, or if a client waits for such a server, the error wraps nemesis.ErrUnsupported: the run would
+// show nothing. It is a pure function and does not change s.
 func (s *Scenario) Expand(seed uint64, place nemesis.Place) (*Scenario, error) {
 	e := *s
+	clients, faults := s.Clients, s.Faults
 	if s.Random != nil {
-		e.Clients, e.Faults = s.Random.draw(seed, s.TTL, place.Nodes)
+		clients, faults = s.Random.draw(seed, s.TTL, place.Nodes)
 	}
-	var kept nemesis.Schedule
+	var err error
+	if e.Clients, err = placed(clients, place); err != nil {
+		return nil, err
+	}
 	var missing error
-	for _, step := range e.Faults {
+	e.Faults = nil
+	for _, step := range faults {
 		here, err := place.Step(step)
 		if err != nil {
 			missing = err
 			continue
 		}
-		kept = append(kept, here)
+		e.Faults = append(e.Faults, here)
 	}
-	if len(kept) == 0 && missing != nil {
+	if len(e.Faults) == 0 && missing != nil {
 		return nil, missing
 	}
-	e.Faults = kept
 	return &e, nil
 }
 
-// Scaled divides every duration by speed, which must be positive.
+// placed are the clients with the triggers of their steps for the servers that are there.
+func placed(clients []Client, place nemesis.Place) ([]Client, error) {
+	here := cloned(clients)
+	for _, c := range here {
+		for i := range c.Steps {
+			var err error
+			if c.Steps[i].When, err = place.Trigger(c.Steps[i].When); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return here, nil
+}
+
+func cloned(clients []Client) []Client {
+	clone := slices.Clone(clients)
+	for i := range clone {
+		clone[i].Steps = slices.Clone(clone[i].Steps)
+	}
+	return clone
+}
+
+// Scaled divides every duration by speed, which must be positive and finite, rounding down to a nanosecond. Counts,
+// values and the rates of clocks stay. It does not change s. Expand first: what Random draws does not scale exactly.
 func (s *Scenario) Scaled(speed float64) *Scenario {
 	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) / speed) }
 	e := *s
 	e.TTL, e.Horizon = scale(s.TTL), scale(s.Horizon)
-	e.Clients = slices.Clone(s.Clients)
-	for i, c := range s.Clients {
-		e.Clients[i].Steps = slices.Clone(c.Steps)
-		for j := range c.Steps {
-			step := &e.Clients[i].Steps[j]
+	e.Clients = cloned(s.Clients)
+	for _, c := range e.Clients {
+		for i := range c.Steps {
+			step := &c.Steps[i]
 			step.For, step.When.At = scale(step.For), scale(step.When.At)
 		}
 	}
 	e.Faults = s.Faults.Scaled(scale)
 	return &e
-}
-
-// Validate tells what is wrong with a scenario that was not read from a file.
-func (s *Scenario) Validate() error {
-	if s.TTL <= 0 {
-		return fmt.Errorf("ttl must be positive, not %v", s.TTL)
-	}
-	if s.Random == nil && len(s.Clients) == 0 {
-		return fmt.Errorf("no clients")
-	}
-	return nil
 }

@@ -245,10 +245,10 @@ func (m *member) accept(client string, conn *end) bool {
 		m.servers[client] = srv
 	}
 	m.service.mu.Unlock()
-	var request []byte
-	conn.onRead = func(b []byte) { request = append(request[:0], b...) }
+	var last lastRequest
+	conn.onRead = last.set
 	conn.onWrite = func([]byte) {
-		if !isHandshake(request) {
+		if !last.isHandshake() {
 			m.service.observer.Answered(client, m.name, m.service.hasGranted(client))
 		}
 	}

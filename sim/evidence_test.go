@@ -14,18 +14,18 @@ var faultCases = []struct {
 	lock, felt, figure, missed string
 }{
 	{"single", "pause: A\n    at: 1s\n    for: 3s", "stood_still", "pause: A\n    at: 9s\n    for: 1s"},
-	{"single", "kill: A\n    at: 1s", "connections_ended", "kill: A\n    before: A writes (3)"},
+	{"single", "kill: A\n    at: 1s", "connections_ended", "kill: A\n    after: A was refused acquire"},
 	{"single-watchdog", "stall: A\n    at: 1s\n    for: 3s", "held_back", "stall: A\n    at: 20s\n    for: 1s"},
 	{"single", "cut: A - resource\n    at: 1s\n    for: 2s", "bytes_held", "cut: A - resource\n    at: 9s\n    for: 1s"},
 	{"single", "cut: A - all\n    direction: replies\n    at: 3s\n    for: 1s", "bytes_held", "cut: A - all\n    at: 9s\n    for: 1s"},
 	{"single", "drop: A - resource\n    direction: requests\n    at: 1s\n    for: 1s", "bytes_lost", "drop: A - resource\n    at: 9s\n    for: 1s"},
 	{"single", "delay: A - resource\n    by: 40ms\n    jitter: 10ms\n    at: 0s\n    for: 5s", "longest_added_delay", "delay: A - resource\n    by: 40ms\n    at: 9s\n    for: 1s"},
-	{"redlock", "crash: n2\n    at: 1s\n    for: 1s", "connections_reset", "crash: n2\n    after: A acquired (2)\n    for: 1s"},
+	{"redlock", "crash: n2\n    at: 1s\n    for: 1s", "connections_reset", "crash: n2\n    after: A was refused write\n    for: 1s"},
 	{"redlock", "crash: n2\n    at: 1s\n    for: 1s\n    keep: nothing", "keys_lost", "crash: n2\n    after: A was refused acquire\n    for: 1s"},
-	{"consensus", "crash: n4\n    at: 1s\n    for: 9s", "commits_missed", "crash: n4\n    before: A extends\n    for: 1s"},
+	{"consensus", "crash: n4\n    at: 1s\n    for: 9s", "commits_missed", "crash: n4\n    after: A was refused release\n    for: 1s"},
 	{"single", "clock-step: pivot\n    by: 3s\n    at: 1s", "stepped", "clock-step: pivot\n    by: 0s\n    at: 1s"},
 	{"single", "clock-rate: pivot\n    rate: 2\n    at: 1s\n    for: 1s", "drift", "clock-rate: pivot\n    rate: 1\n    at: 1s\n    for: 1s"},
-	{"failover", "failover: primary\n    at: 1s", "replica_offset", "failover: primary\n    after: A acquired (2)"},
+	{"failover", "failover: primary\n    at: 1s", "replica_offset", "failover: primary\n    after: A was refused acquire"},
 }
 
 const feelingClients = `

@@ -159,19 +159,37 @@ func (n *redisNode) accept(client string, conn *end) bool {
 	}
 	mini := n.mini
 	n.mu.Unlock()
-	var request []byte
+	var last lastRequest
 	conn.onRead = func(b []byte) {
-		request = append(request[:0], b...)
+		last.set(b)
 		n.tick() // not in the server's hook before commands: it also runs within scripts, with the server locked
 	}
 	conn.onWrite = func(reply []byte) {
-		if isHandshake(request) || bytes.HasPrefix(reply, []byte("-NOSCRIPT")) {
+		if last.isHandshake() || bytes.HasPrefix(reply, []byte("-NOSCRIPT")) {
 			return
 		}
 		n.observer.Answered(client, n.name, n.executed(client))
 	}
 	mini.Server().ServeConn(conn)
 	return true
+}
+
+// lastRequest remembers what a connection was asked last: reading and answering are different goroutines.
+type lastRequest struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (r *lastRequest) set(b []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.text = append(r.text[:0], b...)
+}
+
+func (r *lastRequest) isHandshake() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return isHandshake(r.text)
 }
 
 // isHandshake tells the commands with which client libraries greet a server from those that a lock sends.

@@ -126,12 +126,16 @@ func (c *client) complete(e history.Event, done Completion) {
 	if done.Broken != "" {
 		c.broken = errors.Join(c.broken, errors.New(done.Broken))
 		c.recorder.record(history.Event{
-			Process: c.name, Type: history.Info, Op: history.Panic, Resource: c.resource, Lease: e.Lease, Error: done.Broken,
+			Time: done.At, Process: c.name, Type: history.Info, Op: history.Panic, Resource: c.resource, Lease: e.Lease, Error: done.Broken,
 		})
 	}
 	if e.Op == history.Acquire {
 		c.fence = done.Fence
 	}
+	if done.Began > 0 {
+		c.recorder.began(c.name, done.Began)
+	}
+	e.Time = done.At
 	e.Type, e.Error, e.Fence, e.Until, e.Value, e.Version = done.Type, done.Error, c.fence, done.Until, done.Value, done.Version
 	c.recorder.record(e)
 }
@@ -139,10 +143,13 @@ func (c *client) complete(e history.Event, done Completion) {
 // lease names one acquire call and all that follows from it.
 func (c *client) lease() string { return c.name + "/" + strconv.Itoa(c.acquires) }
 
-// lost records that the lock told its holder that the lease is over, once the client can notice it.
-func (c *client) lost(lease string) {
+// lost records that the lock told its holder that the lease is over, once the client can notice it; at is when it did, 0
+// for now.
+func (c *client) lost(lease string, at time.Duration) {
 	if c.cluster.Notice(c.name) != nil || lease == c.name+"/"+strconv.FormatInt(c.released.Load(), 10) {
 		return
 	}
-	c.recorder.record(history.Event{Process: c.name, Type: history.Info, Op: history.Lost, Resource: c.resource, Lease: lease})
+	c.recorder.record(history.Event{
+		Time: at, Process: c.name, Type: history.Info, Op: history.Lost, Resource: c.resource, Lease: lease,
+	})
 }

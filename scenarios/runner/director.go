@@ -75,13 +75,22 @@ func newDirector(schedule nemesis.Schedule, nodes int) *director {
 	return d
 }
 
-// run does what is due at times, until finish.
-func (d *director) run() {
+// begin does what is due at the start, before any client takes a step.
+func (d *director) begin() {
 	for _, s := range d.strikes {
-		if s.step.When.Moment.Edge == nemesis.AtTime {
+		switch {
+		case s.step.When.Moment.Edge != nemesis.AtTime:
+		case s.step.When.At > 0:
 			d.schedule(s.step.When.At, s.number, func() { d.inject(s) })
+		default:
+			d.align()
+			d.inject(s)
 		}
 	}
+}
+
+// run does what is due at times, until finish.
+func (d *director) run() {
 	for {
 		d.mu.Lock()
 		var next *due

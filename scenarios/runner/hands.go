@@ -40,6 +40,8 @@ type Completion struct {
 	Until          time.Duration // Acquire, Extend: when the lease ends, on the clock of the run; 0: never
 	Value, Version int64         // Read, Write: as the resource answered
 	Broken         string        // what no lock may do, such as a panic
+	// When the client began the command and when it was done, on the clock of the run; 0 if whoever asks is to say.
+	Began, At time.Duration
 }
 
 // HandsConfig is what hands work with.
@@ -51,8 +53,10 @@ type HandsConfig struct {
 	Kind     scenarios.DataKind
 	Data     DataClient           // the testbed adds it
 	Now      func() time.Duration // the clock of the run
-	// Lost is called when the lock says that a lease is over which the client has not released.
-	Lost func(lease string)
+	Seed     uint64               // of the plan; Random makes Env.Rand from it
+	// Lost is called when the lock says that a lease is over which the client has not released; at is when it did, 0 for
+	// now.
+	Lost func(lease string, at time.Duration)
 }
 
 // hands are Hands in this process.
@@ -235,7 +239,7 @@ func (h *hands) watchLost(held *hold) {
 			held.mu.Lock()
 			held.lost = true
 			held.mu.Unlock()
-			h.Lost(held.id)
+			h.Lost(held.id, 0)
 		}
 	}()
 }

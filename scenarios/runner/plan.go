@@ -60,9 +60,9 @@ func (p Plan) begin(s *scenarios.Scenario, testbed string) history.Plan {
 	}
 }
 
-// random is the only source of randomness of one client.
-func (p Plan) random(client string) *rand.Rand {
+// Random is the only source of randomness of one client.
+func Random(seed uint64, client string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(client))
-	return rand.New(rand.NewPCG(p.Seed, h.Sum64()))
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }

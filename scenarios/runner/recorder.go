@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,17 +12,25 @@ import (
 // recorder gives events their index and time, keeps them, and streams them out. Safe for concurrent use.
 type recorder struct {
 	now func() time.Duration
+	// late: events may come later than others that happened after them. They are held back, and put in order at the end.
+	late bool
 
 	mu     sync.Mutex
 	out    *history.Writer // may be nil
 	events []history.Event
-	open   map[string]history.Event // by client: invoked and not completed
+	open   map[string]opened // by client: invoked and not completed
 	dead   map[string]bool
 	closed bool
 }
 
-func newRecorder(out *history.Writer, now func() time.Duration) *recorder {
-	return &recorder{now: now, out: out, open: map[string]history.Event{}, dead: map[string]bool{}}
+// opened is an invocation with its place among the events.
+type opened struct {
+	history.Event
+	place int
+}
+
+func newRecorder(out *history.Writer, now func() time.Duration, late bool) *recorder {
+	return &recorder{now: now, late: late, out: out, open: map[string]opened{}, dead: map[string]bool{}}
 }
 
 // record appends an event. What a dead client's code still does, and what happens after the end, is no part of the run.
@@ -33,7 +43,7 @@ func (r *recorder) record(e history.Event) {
 	if e.Role == history.Client {
 		switch e.Type {
 		case history.Invoke:
-			r.open[e.Process] = e
+			r.open[e.Process] = opened{e, len(r.events)}
 		default:
 			if r.open[e.Process].Op == e.Op {
 				delete(r.open, e.Process)
@@ -43,11 +53,40 @@ func (r *recorder) record(e history.Event) {
 	r.append(e)
 }
 
+// append takes the event's own time if it has one and events may come late.
 func (r *recorder) append(e history.Event) {
-	e.Index, e.Time = len(r.events), r.now()
+	if e.Time == 0 || !r.late {
+		e.Time = r.now()
+	}
+	e.Index = len(r.events)
 	r.events = append(r.events, e)
+	if !r.late {
+		r.write(e)
+	}
+}
+
+func (r *recorder) write(e history.Event) {
 	if r.out != nil {
 		_ = r.out.Write(e) // the writer keeps its first error; Run returns it
+	}
+}
+
+// began moves a client's open invocation to when the client itself began it.
+func (r *recorder) began(client string, at time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o, ok := r.open[client]
+	if ok && r.late && !r.closed && at > r.events[o.place].Time {
+		r.events[o.place].Time = at
+	}
+}
+
+// order puts events that came late into their places.
+func (r *recorder) order() {
+	slices.SortStableFunc(r.events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
+	for i := range r.events {
+		r.events[i].Index = i
+		r.write(r.events[i])
 	}
 }
 
@@ -58,7 +97,8 @@ func (r *recorder) died(client string) {
 	if r.closed || r.dead[client] {
 		return
 	}
-	if e, ok := r.open[client]; ok {
+	if o, ok := r.open[client]; ok {
+		e := o.Event
 		e.Type, e.Error = history.Info, "the client was killed"
 		r.append(e)
 		delete(r.open, client)
@@ -71,9 +111,15 @@ func (r *recorder) died(client string) {
 func (r *recorder) finish(whole bool) []history.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.closed {
+		return r.events
+	}
 	if whole {
 		r.append(history.Event{Process: "harness", Role: history.Harness, Type: history.Info, Op: history.End})
 	}
 	r.closed = true
+	if r.late {
+		r.order()
+	}
 	return r.events
 }

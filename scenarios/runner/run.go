@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,12 +45,13 @@ func Run(bed Testbed, plan Plan, out io.Writer) (Outcome, error) {
 	if out != nil {
 		r.out = history.NewWriter(out)
 	}
-	err = bed.Run(r.setup(), func(c Cluster) { r.events, r.err = r.body(c, bed.Name()) })
-	if r.recorder != nil {
-		r.events = r.recorder.finish(false)
+	err = bed.Run(r.setup(), func(c Cluster) { r.ended(r.body(c, bed.Name())) })
+	var wrong error
+	if o.Events, wrong = r.taken(); o.Events == nil && errors.Is(err, nemesis.ErrUnsupported) {
+		o.Unsupported = err.Error()
+		return o, nil
 	}
-	o.Err = errors.Join(r.err, err)
-	o.Events = r.events
+	o.Err = errors.Join(wrong, err)
 	if r.out != nil {
 		if err := r.out.Err(); err != nil {
 			return o, fmt.Errorf("write the history of %s: %w", plan.Key(), err)
@@ -70,10 +72,28 @@ type run struct {
 	scenario *scenarios.Scenario
 	resource string // what is locked and protected
 	out      *history.Writer
-	recorder *recorder
 	director *director
-	events   []history.Event
+
+	mu       sync.Mutex // a run that is given up goes on by itself
+	recorder *recorder  // nil until the cluster is there
 	err      error
+}
+
+// ended keeps what the lock did wrong.
+func (r *run) ended(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = err
+}
+
+// taken closes the record, whole or not, and returns it with what the lock did wrong.
+func (r *run) taken() ([]history.Event, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.recorder == nil {
+		return nil, r.err
+	}
+	return r.recorder.finish(false), r.err
 }
 
 // Event implements Observer.
@@ -86,16 +106,42 @@ func (r *run) setup() Setup {
 	return Setup{
 		Seed:     r.plan.Seed,
 		Servers:  r.plan.Lock.Servers,
+		TTL:      r.scenario.TTL,
 		Clients:  append(r.scenario.ClientNames(), probe),
 		Observer: r,
 		Resource: r.resource,
 		Data:     r.scenario.NewData(r.plan.Fencing),
+		Faults:   r.scenario.Faults,
+		Watched:  r.watched(),
 	}
 }
 
-// body runs the clients under the schedule, heals, and probes. It returns the history and what the lock did wrong.
-func (r *run) body(cluster Cluster, testbed string) ([]history.Event, error) {
-	r.recorder = newRecorder(r.out, cluster.Now)
+// watched lists the clients of which a fault or a step waits to hear that a server answered or granted.
+func (r *run) watched() []string {
+	var names []string
+	add := func(m nemesis.Moment) {
+		if (m.Edge == nemesis.Answered || m.Edge == nemesis.Granted) && !slices.Contains(names, m.Client) {
+			names = append(names, m.Client)
+		}
+	}
+	for _, step := range r.scenario.Faults {
+		add(step.When.Moment)
+		add(step.Until.Moment)
+	}
+	for _, c := range r.scenario.Clients {
+		for _, step := range c.Steps {
+			add(step.When.Moment)
+		}
+	}
+	return names
+}
+
+// body runs the clients under the schedule, heals, and probes. It returns what the lock did wrong.
+func (r *run) body(cluster Cluster, testbed string) error {
+	settler, late := cluster.(Settler)
+	r.mu.Lock()
+	r.recorder = newRecorder(r.out, cluster.Now, late)
+	r.mu.Unlock()
 	r.director = newDirector(r.scenario.Faults, grantors(r.plan.Lock.Servers))
 	d := r.director
 	d.target, d.record, d.died, d.now, d.align = cluster, r.recorder.record, r.recorder.died, cluster.Now, cluster.AlignNemesis
@@ -114,8 +160,8 @@ func (r *run) body(cluster Cluster, testbed string) ([]history.Event, error) {
 		clients = append(clients, c)
 	}
 	if setupErr != nil {
-		closeAll(clients)
-		return r.recorder.finish(false), setupErr
+		_ = closeAll(clients)
+		return setupErr
 	}
 	finished := r.drive(clients[:len(clients)-1])
 	d.finish()
@@ -123,8 +169,12 @@ func (r *run) body(cluster Cluster, testbed string) ([]history.Event, error) {
 		time.Sleep(r.scenario.TTL / 100) // what was held back arrives first
 		r.probe(clients[len(clients)-1])
 	}
-	events := r.recorder.finish(true)
-	return events, errors.Join(closeAll(clients), brokenBy(clients))
+	var unsettled error
+	if late {
+		unsettled = settler.Settle()
+	}
+	r.recorder.finish(unsettled == nil)
+	return errors.Join(unsettled, closeAll(clients), brokenBy(clients))
 }
 
 // grantors is how many servers write a key when all of them grant a lock: a consensus service acts as one.
@@ -140,7 +190,8 @@ func (r *run) newClient(cluster Cluster, name string) (*client, error) {
 	var err error
 	c.hands, err = cluster.Hands(HandsConfig{
 		Client: name, Resource: r.resource, Lock: r.plan.Lock, Kind: r.scenario.Data,
-		Env:  locks.Env{Client: name, TTL: r.scenario.TTL, Fencing: r.plan.Fencing, Rand: r.plan.random(name)},
+		Env:  locks.Env{Client: name, TTL: r.scenario.TTL, Fencing: r.plan.Fencing, Rand: Random(r.plan.Seed, name)},
+		Seed: r.plan.Seed,
 		Now:  cluster.Now,
 		Lost: c.lost,
 	})
@@ -159,6 +210,7 @@ func (r *run) drive(clients []*client) bool {
 			}
 		}
 	}
+	r.director.begin()
 	go r.director.run()
 	var running sync.WaitGroup
 	for i, c := range clients {

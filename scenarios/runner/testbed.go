@@ -15,6 +15,7 @@ type Testbed interface {
 	Name() string
 	// Run builds what setup asks for, calls body with it, and takes everything down. An error says what the code under test
 	// left behind, or why the testbed could not be had.
+	// An error that wraps nemesis.ErrUnsupported says that this testbed cannot run such a plan; body was not called then.
 	Run(setup Setup, body func(Cluster)) error
 }
 
@@ -24,8 +25,11 @@ type Setup struct {
 	Servers  locks.Servers
 	Clients  []string
 	Observer Observer
-	Resource string          // name of what is locked and protected
-	Data     *scenarios.Data // the protected resource, for testbeds that keep it in this process; see ServeData
+	TTL      time.Duration    // of a lease
+	Resource string           // name of what is locked and protected
+	Faults   nemesis.Schedule // what will strike
+	Watched  []string         // clients of which somebody waits to hear that a server answered or granted
+	Data     *scenarios.Data  // the protected resource, for testbeds that keep it in this process; see ServeData
 }
 
 // Observer hears what lock servers do, at the instant they do it.
@@ -50,4 +54,11 @@ type Cluster interface {
 	Notice(client string) error
 	// AlignNemesis waits for an instant at which nothing but the nemesis acts.
 	AlignNemesis()
+}
+
+// Settler is a Cluster some of whose events come late, with times of their own: stamped in another process, or read from
+// the log of a database. The history is then put in order of its times at the end.
+type Settler interface {
+	// Settle tells the observer what it has not heard yet. An error says why the history is not whole.
+	Settle() error
 }
