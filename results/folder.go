@@ -103,11 +103,6 @@ func (f *Folder) Rel(run *Folder) (string, error) {
 	return filepath.ToSlash(rel), err
 }
 
-// CreateHistory opens the history file for writing; the caller closes it. There must be none yet.
-func (f *Folder) CreateHistory() (*os.File, error) {
-	return os.OpenFile(filepath.Join(f.Path, HistoryFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-}
-
 // WritePlan stores what was run.
 func (f *Folder) WritePlan(text []byte) error { return f.write(PlanFile, text) }
 
@@ -124,7 +119,7 @@ func (f *Folder) WriteVerdicts(r Report) error {
 func (f *Folder) write(name string, text []byte) error {
 	beside, err := os.CreateTemp(f.Path, "."+name+"-*")
 	if err != nil {
-		return err
+		return fmt.Errorf("write %s: %w", filepath.Join(f.Path, name), err)
 	}
 	_, err = beside.Write(text)
 	err = errors.Join(err, beside.Chmod(0o644), beside.Close())
@@ -133,8 +128,9 @@ func (f *Folder) write(name string, text []byte) error {
 	}
 	if err != nil {
 		os.Remove(beside.Name())
+		return fmt.Errorf("write %s: %w", filepath.Join(f.Path, name), err)
 	}
-	return err
+	return nil
 }
 
 // Load reads the report of a stored run.

@@ -2,6 +2,9 @@ package results
 
 import (
 	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -79,6 +82,15 @@ func (r Report) summary() string {
 		}
 	}
 	return b.String()
+}
+
+// From is the report as seen from outside its folder: the Dirs of its runs lead there from where the folder's path does.
+func (r Report) From(folder string) Report {
+	r.Runs = slices.Clone(r.Runs)
+	for i := range r.Runs {
+		r.Runs[i].Dir = path.Join(filepath.ToSlash(folder), r.Runs[i].Dir)
+	}
+	return r
 }
 
 // seconds reads like "8.4 s".

@@ -80,7 +80,8 @@ func TestTablesFitTheTerminal(t *testing.T) {
 			width = 80
 		}
 		for line := range strings.Lines(out.String()) {
-			if line = strings.TrimSuffix(line, "\n"); columns(line) > width {
+			path := strings.Contains(line, "history: ") // whole, to be copied
+			if line = strings.TrimSuffix(line, "\n"); columns(line) > width && !path {
 				t.Errorf("%d columns, want at most %d: %s", columns(line), width, line)
 			}
 		}

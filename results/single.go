@@ -87,6 +87,6 @@ func (p *printer) outcome(r Run) {
 		}
 	}
 	if r.Dir != "" {
-		p.paragraph(indent, indent, "history: "+r.history())
+		p.line(indent, "history: ", printable(r.history())) // never folded: it is there to be copied
 	}
 }

@@ -74,8 +74,8 @@ func (s Store) point(folder string) error {
 	return nil
 }
 
-// Resolve finds a stored run and returns its folder: "latest", the name of a folder in the store, a path, or the
-// beginning of one folder's name and no other's.
+// Resolve finds a stored run and returns its folder: "latest", the name of a folder in the store, what lies below either,
+// such as "latest/redlock/pause-after-acquire/fenced", a path, or the beginning of one folder's name and no other's.
 func (s Store) Resolve(name string) (string, error) {
 	switch {
 	case name == "":
@@ -83,7 +83,14 @@ func (s Store) Resolve(name string) (string, error) {
 	case name == latest:
 		return s.resolveLatest()
 	}
-	if path := filepath.Join(s.root(), name); filepath.Base(name) == name && isDirectory(path) {
+	if below, ok := strings.CutPrefix(name, latest+"/"); ok {
+		newest, err := s.resolveLatest()
+		if err != nil {
+			return "", err
+		}
+		name = filepath.Join(filepath.Base(newest), below)
+	}
+	if path := filepath.Join(s.root(), name); filepath.IsLocal(name) && isDirectory(path) {
 		return path, nil
 	}
 	if isDirectory(name) {

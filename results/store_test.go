@@ -54,6 +54,24 @@ func TestStoredRunIsFoundAgain(t *testing.T) {
 	}
 }
 
+func TestRunOfAComparisonIsFoundBelowItsName(t *testing.T) {
+	s := Store{Root: filepath.Join(t.TempDir(), "runs")}
+	f := mustCreate(t, s, "compare")
+	run, err := f.Run(pause("redlock", true, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"latest", filepath.Base(f.Path)} {
+		name += "/redlock/pause-after-acquire/fenced"
+		if got, err := s.Resolve(name); err != nil || got != run.Path {
+			t.Errorf("%s: got %s, %v; want %s", name, got, err, run.Path)
+		}
+		if got, err := s.Resolve(name + "d"); err == nil {
+			t.Errorf("%sd: found %s", name, got)
+		}
+	}
+}
+
 func TestNameThatFindsNoRunIsAClearError(t *testing.T) {
 	s := Store{Root: filepath.Join(t.TempDir(), "runs")}
 	check := func(name string, want ...string) {
@@ -174,11 +192,9 @@ func fill(t *testing.T, f *Folder) {
 		if run.Dir, err = f.Rel(place); err != nil {
 			t.Fatal(err)
 		}
-		history, err := place.CreateHistory()
-		if err != nil {
+		if err := place.write(HistoryFile, nil); err != nil {
 			t.Fatal(err)
 		}
-		history.Close()
 		report.Runs = append(report.Runs, run)
 	}
 	if err := f.WritePlan([]byte("seed: 42\n")); err != nil {
@@ -293,18 +309,6 @@ func TestVerdictsAreReplacedWhole(t *testing.T) {
 	all.Wait()
 	if got := files(t, f.Path); !slices.Equal(got, []string{"verdicts.json"}) {
 		t.Errorf("left behind: %q", got)
-	}
-}
-
-func TestHistoryIsNeverOverwritten(t *testing.T) {
-	f := mustCreate(t, Store{Root: t.TempDir()}, "run")
-	file, err := f.CreateHistory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file.Close()
-	if _, err := f.CreateHistory(); err == nil {
-		t.Error("a second history took the place of the first")
 	}
 }
 

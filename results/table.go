@@ -134,7 +134,7 @@ func (p *printer) complaint(r Run) {
 		}
 	}
 	if r.Dir != "" {
-		p.paragraph("    ", "    ", "history: "+r.history())
+		p.line("    history: ", printable(r.history()))
 	}
 	p.line()
 }

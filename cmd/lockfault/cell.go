@@ -1,13 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	oldrand "math/rand"
 	"os"
 	"os/signal"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/lockfault/lockfault/locks"
@@ -23,6 +26,12 @@ import (
 // cellVerb is hidden: it makes this program a child that serves cells.
 const cellVerb = "serve-cells"
 
+// File descriptors of a child, apart from the standard three: what a lock prints or reads there disturbs nothing.
+const (
+	requestsFD = 3
+	answersFD  = 4
+)
+
 // cellRequest is one line to a child, cellAnswer the line that comes back.
 type cellRequest struct {
 	Plan    scenarios.PlanFile `json:"plan"`
@@ -31,40 +40,46 @@ type cellRequest struct {
 
 type cellAnswer struct {
 	Run results.Run `json:"run"`
-	// Harness is why the run could not be carried out, such as a full disk.
+	// Harness is why no run can be carried out, such as a full disk.
 	Harness string `json:"harness,omitempty"`
-	// Spent: the child has code in it that cannot be stopped, and takes no further cell.
+	// Spent: the lock may have left something behind in the child, which takes no further cell.
 	Spent bool `json:"spent,omitempty"`
 }
 
-// serveCells runs what it is asked to, until its input ends.
-func serveCells(stdin io.Reader, stdout, stderr io.Writer) int {
-	signal.Ignore(os.Interrupt) // the parent decides
-	requests := json.NewDecoder(bufio.NewReader(stdin))
-	answers := json.NewEncoder(stdout)
-	for {
-		var r cellRequest
-		if err := requests.Decode(&r); err == io.EOF {
-			return exitExpected
-		} else if err != nil {
-			fmt.Fprintln(stderr, "lockfault", cellVerb+":", err)
-			return exitFailed
+// cellLimit is the real time that one run may take. Only tests change it.
+var cellLimit = 30 * time.Second
+
+// serveCells runs what it is asked to, until there are no more requests: then the parent has no more or is gone, and the
+// process ends whatever a lock is doing in it.
+func serveCells(stderr io.Writer) int {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM) // the parent decides
+	syscall.CloseOnExec(requestsFD)
+	syscall.CloseOnExec(answersFD)
+	requests := make(chan cellRequest)
+	go func() {
+		lines := json.NewDecoder(os.NewFile(requestsFD, "requests"))
+		for {
+			var r cellRequest
+			switch err := lines.Decode(&r); {
+			case err == io.EOF:
+				os.Exit(exitExpected)
+			case err != nil:
+				fmt.Fprintf(stderr, "lockfault %s: this verb is for lockfault itself: %v\n", cellVerb, err)
+				os.Exit(exitFailed)
+			}
+			requests <- r
 		}
-		answer := serveCell(r)
-		if err := answers.Encode(answer); err != nil {
+	}()
+	answers := json.NewEncoder(os.NewFile(answersFD, "answers"))
+	for r := range requests {
+		if err := answers.Encode(serveCell(r)); err != nil {
 			return exitFailed
-		}
-		if answer.Spent {
-			return exitExpected
 		}
 	}
+	return exitExpected
 }
 
-// cellLimit is the real time that one run may take.
-const cellLimit = 30 * time.Second
-
 func serveCell(r cellRequest) cellAnswer {
-	began := time.Now()
 	fail := func(err error) cellAnswer { return cellAnswer{Harness: err.Error()} }
 	scenario, err := scenarios.Parse(r.Plan.Scenario+".yaml", []byte(r.Plan.Text))
 	if err != nil {
@@ -84,10 +99,12 @@ func serveCell(r cellRequest) cellAnswer {
 	if closeErr := out.Close(); err == nil {
 		err = closeErr
 	}
-	if err != nil {
-		return fail(err)
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		return fail(err) // the next run would meet the same
 	}
-	return cellAnswer{Run: asRun(outcome), Spent: time.Since(began) >= cellLimit}
+	outcome.Err = errors.Join(outcome.Err, err)
+	return cellAnswer{Run: asRun(outcome), Spent: outcome.Err != nil}
 }
 
 // seedGlobal makes math/rand's global source, from which some lock libraries draw, follow the plan. It is one for the
@@ -103,10 +120,10 @@ func asRun(o runner.Outcome) results.Run {
 		Lock: p.Lock.Name, Scenario: p.Scenario.Name, Code: p.Scenario.Code, Title: p.Scenario.Title, Fencing: p.Fencing,
 		Testbed: o.Testbed, Seed: p.Seed, Verdicts: o.Verdicts, Expected: o.Expected, Unexpected: o.Unexpected,
 		AsExpected: o.Unsupported == "" && o.Err == nil && len(o.Unexpected) == 0, Unsupported: o.Unsupported,
-		Events: len(o.Events),
+		Events: len(o.Events), Elapsed: o.Elapsed,
 	}
 	if o.Err != nil {
-		run.Error = o.Err.Error()
+		run.Error = strings.ReplaceAll(o.Err.Error(), "\n", "; ")
 	}
 	return run
 }

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
-	"github.com/lockfault/lockfault/results"
+	"github.com/lockfault/lockfault/docker"
 )
 
 // Exit statuses.
@@ -20,21 +23,44 @@ const (
 	exitFailed     = 3 // the harness failed, was interrupted, or was called wrongly
 )
 
+const statuses = "exit status: 0 as expected, 1 not as expected, 2 undecided, 3 the harness failed or the call was wrong"
+
 // verb is one subcommand. It returns an exit status, or an error for exitFailed.
 type verb struct {
 	name, args, summary string
+	examples            string // lines of arguments
 	run                 func(c *call) (int, error)
 }
 
 // verbs is a function since help lists them.
 func verbs() []verb {
 	return []verb{
-		{"compare", "", "locks x scenarios, without and with fencing: the main job", compare},
-		{"run", "", "one scenario on one lock, with the verdict of every property", runOne},
-		{"replay", "RUN", "a stored run again, from its plan", replay},
-		{"check", "FILE", "judge a history that was recorded elsewhere", check},
-		{"list", "[locks|scenarios|faults|properties]", "what there is", list},
+		{"compare", "", "locks x scenarios, without and with fencing: the main job", `
+  lockfault compare
+  lockfault compare --locks single,redlock --scenarios A1,D4 --format markdown
+  lockfault compare --lock redlock --budget 30s --format junit > lockfault.xml`, compare},
+		{"run", "", "one scenario on one lock, with the verdict of every property", `
+  lockfault run --lock redlock --scenario pause-after-acquire
+  lockfault run --lock single --scenario ticket.yaml --fencing on`, runOne},
+		{"replay", "RUN", "a stored run again, from its plan; is the history the same?", `
+  lockfault replay latest
+  lockfault replay latest/redlock/pause-after-acquire/fenced`, replay},
+		{"check", "FILE", "judge a history that was recorded elsewhere", `
+  lockfault check history.jsonl
+  lockfault check - < history.jsonl`, check},
+		{"list", "[locks|scenarios|faults|properties]", "what there is", `
+  lockfault list scenarios`, list},
+		{"clean", "", "remove the containers that a killed run left behind", `
+  lockfault clean`, clean},
 	}
+}
+
+func verbNames() []string {
+	var names []string
+	for _, v := range verbs() {
+		names = append(names, v.name)
+	}
+	return names
 }
 
 // call is one invocation of a verb.
@@ -44,7 +70,8 @@ type call struct {
 	args           []string // behind the flags
 	stdout, stderr io.Writer
 	flags          *pflag.FlagSet
-	command        string // as it was typed
+	command        string         // as it was typed
+	docker         *docker.Config // of the container testbed, if it is wanted
 }
 
 // usageError is a call that was wrong; its text says what to do.
@@ -52,27 +79,37 @@ type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	if len(args) == 0 || args[0] == "help" || args[0] == "--help" || args[0] == "-h" {
-		usage(stdout)
-		return exitExpected
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 { // a script whose variable is empty must not pass
+		usage(stderr)
+		return exitFailed
 	}
-	if args[0] == cellVerb {
-		return serveCells(stdin, stdout, stderr)
-	}
-	for _, v := range verbs() {
-		if v.name != args[0] {
-			continue
+	if slices.Contains([]string{"help", "--help", "-h"}, args[0]) {
+		if len(args) == 1 {
+			usage(stdout)
+			return exitExpected
 		}
-		c := &call{ctx: ctx, verb: v, args: args[1:], stdout: stdout, stderr: stderr,
-			flags: pflag.NewFlagSet(v.name, pflag.ContinueOnError), command: "lockfault " + strings.Join(args, " ")}
-		c.flags.SetOutput(io.Discard)
-		c.flags.SortFlags = false
-		code, err := v.run(c)
-		return c.finish(code, err)
+		args = []string{args[1], "--help"}
 	}
-	fmt.Fprintf(stderr, "lockfault: there is no verb %q; `lockfault help` lists them\n", args[0])
-	return exitFailed
+	switch args[0] {
+	case cellVerb:
+		return serveCells(stderr)
+	case docker.WorkerVerb:
+		return docker.ServeWorker(os.Stdin, stdout, stderr)
+	}
+	at := slices.Index(verbNames(), args[0])
+	if at < 0 {
+		fmt.Fprintf(stderr, "lockfault: there is no verb %q%s\n`lockfault help` lists them\n", args[0], didYouMean(args[0], verbNames()))
+		return exitFailed
+	}
+	v := verbs()[at]
+	c := &call{
+		ctx: ctx, verb: v, args: args[1:], stdout: stdout, stderr: stderr,
+		flags: pflag.NewFlagSet(v.name, pflag.ContinueOnError), command: commandLine(args),
+	}
+	c.flags.SetOutput(io.Discard)
+	c.flags.SortFlags = false
+	return c.finish(v.run(c))
 }
 
 func (c *call) finish(code int, err error) int {
@@ -80,8 +117,7 @@ func (c *call) finish(code int, err error) int {
 	case err == nil:
 		return code
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprintf(c.stdout, "%s: %s\n\nusage: lockfault %s [flags]\n\n%s", c.verb.name, c.verb.summary,
-			strings.TrimSpace(c.verb.name+" "+c.verb.args), c.flags.FlagUsages())
+		c.help()
 		return exitExpected
 	}
 	fmt.Fprintf(c.stderr, "lockfault %s: %v\n", c.verb.name, err)
@@ -98,7 +134,13 @@ func (c *call) parse(most int) error {
 		if errors.Is(err, pflag.ErrHelp) {
 			return err
 		}
-		return usageError{err}
+		var unknown *pflag.NotExistError
+		if !errors.As(err, &unknown) {
+			return usageError{err}
+		}
+		var names []string
+		c.flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		return usagef("%w%s", err, didYouMean("--"+unknown.GetSpecifiedName(), names))
 	}
 	c.args = c.flags.Args()
 	if len(c.args) > most {
@@ -112,24 +154,34 @@ func usage(w io.Writer) {
 	for _, v := range verbs() {
 		fmt.Fprintf(w, "  %-10s %s\n", v.name, v.summary)
 	}
-	fmt.Fprint(w, `
-exit status: 0 as expected, 1 not as expected, 2 undecided, 3 the harness failed or the call was wrong
+	fmt.Fprintf(w, `
+%s
+`+"`lockfault VERB --help` says more about one of them."+`
 
 The main job, which needs no server:  lockfault compare
 One story in full:                    lockfault run --lock redlock --scenario pause-after-acquire
-`)
+`, statuses)
 }
 
-// statusOf is the exit status that a report deserves.
-func statusOf(r results.Report) int {
-	s := r.Summary()
-	switch {
-	case s.Failed > 0:
-		return exitFailed
-	case s.NotAsExpected > 0:
-		return exitUnexpected
-	case s.Undecided > 0:
-		return exitUndecided
+func (c *call) help() {
+	fmt.Fprintf(c.stdout, "lockfault %s: %s\n\nusage: lockfault %s [flags]\n", c.verb.name, c.verb.summary,
+		strings.TrimSpace(c.verb.name+" "+c.verb.args))
+	if flags := c.flags.FlagUsagesWrapped(100); flags != "" {
+		fmt.Fprintf(c.stdout, "\n%s", flags)
 	}
-	return exitExpected
+	fmt.Fprintf(c.stdout, "\nexamples:%s\n\n%s\n", c.verb.examples, statuses)
+}
+
+var plainArgument = regexp.MustCompile(`^[\w./:=,@%+#-]+$`)
+
+// commandLine is a call that a shell takes back.
+func commandLine(args []string) string {
+	line := "lockfault"
+	for _, arg := range args {
+		if !plainArgument.MatchString(arg) || strings.HasPrefix(arg, "#") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		line += " " + arg
+	}
+	return line
 }

@@ -1,15 +1,9 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/lockfault/lockfault/results"
 	"github.com/lockfault/lockfault/scenarios/runner"
@@ -19,17 +13,20 @@ import (
 func compare(c *call) (int, error) {
 	var plan planFlags
 	var output outputFlags
-	plan.add(c, "both")
+	plan.add(c)
 	output.add(c)
 	plans, err := c.prepare(&plan, &output)
 	if err != nil {
 		return 0, err
 	}
-	report, err := c.carryOut(plans, plan.budget, output, "compare")
+	f, err := c.carryOut(plans, plan.budget, output, "compare")
 	if err != nil {
 		return 0, err
 	}
-	return c.conclude(report, output)
+	if err := c.present(f, output); err != nil {
+		return 0, err
+	}
+	return c.conclude(f, output)
 }
 
 // prepare parses and checks the flags of a verb that runs plans.
@@ -40,32 +37,51 @@ func (c *call) prepare(plan *planFlags, output *outputFlags) ([]runner.Plan, err
 	if err := output.check(); err != nil {
 		return nil, err
 	}
-	return plan.plans()
+	plans, err := plan.plans()
+	if plan.testbed == "docker" {
+		cfg := plan.images.config()
+		c.docker = &cfg
+	}
+	return plans, err
 }
 
-// carryOut runs the plans and stores what comes of them, whole or not: what was judged is kept.
-func (c *call) carryOut(plans []runner.Plan, budget time.Duration, output outputFlags, name string) (results.Report, error) {
+// findings are what came of some plans.
+type findings struct {
+	folder string
+	report results.Report // its Dirs lead there from the working directory
+	err    error          // why the harness gave up; the report has what was judged until then
+}
+
+// carryOut runs the plans and stores what comes of them, whole or not: what was judged is kept. An error means that
+// nothing was begun.
+func (c *call) carryOut(plans []runner.Plan, budget time.Duration, output outputFlags, name string) (findings, error) {
 	began := time.Now()
 	report := results.Report{When: began.UTC().Truncate(time.Second), Command: c.command, Versions: versions(), Budget: budget}
 	folder, err := output.folder(name, began)
 	if err != nil {
-		return report, err
+		return findings{}, err
 	}
 	jobs, err := makeJobs(folder, plans, report.Versions)
 	if err != nil {
-		return report, err
+		return findings{}, err
 	}
 	p := &pool{folder: folder, versions: report.Versions}
 	if !output.quiet {
 		p.progress = newProgress(c.stderr, len(jobs))
 	}
-	ctx := c.ctx
+	q := &queue{jobs: jobs}
 	if budget > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, budget)
-		defer cancel()
+		q.ends = began.Add(budget)
 	}
-	runErr := p.run(ctx, jobs)
+	var runErr error
+	if c.docker != nil {
+		for _, j := range jobs {
+			j.file.Testbed = "docker"
+		}
+		runErr = p.runOn(c.ctx, *c.docker, q)
+	} else {
+		runErr = p.run(c.ctx, q)
+	}
 	p.progress.clear()
 	for _, j := range jobs {
 		if j.done {
@@ -78,10 +94,7 @@ func (c *call) carryOut(plans []runner.Plan, budget time.Duration, output output
 	if err := folder.WriteVerdicts(report); err != nil && runErr == nil {
 		runErr = err
 	}
-	if !output.quiet && runErr == nil {
-		fmt.Fprintf(c.stderr, "stored in %s\n", folder.Path)
-	}
-	return report, runErr
+	return findings{folder: folder.Path, report: report.From(folder.Path), err: runErr}, nil
 }
 
 // makeJobs makes the folders in the order of the plans, so that their names do not depend on which run is done first.
@@ -99,62 +112,6 @@ func makeJobs(folder *results.Folder, plans []runner.Plan, versions map[string]s
 		jobs = append(jobs, j)
 	}
 	return jobs, nil
-}
-
-// conclude shows a report and returns the exit status that it deserves.
-func (c *call) conclude(report results.Report, output outputFlags) (int, error) {
-	shown := report
-	if output.quiet && (output.format == "table" || output.format == "matrix") {
-		shown.Runs = slices.DeleteFunc(slices.Clone(report.Runs), func(r results.Run) bool {
-			return r.Outcome() == results.AsExpected || r.Outcome() == results.Unsupported
-		})
-		if len(shown.Runs) == 0 {
-			return c.interrupted(report), nil
-		}
-	}
-	if err := c.show(shown, output.format); err != nil {
-		return 0, err
-	}
-	return c.interrupted(report), nil
-}
-
-func (c *call) show(report results.Report, format string) error {
-	switch format {
-	case "matrix":
-		return results.WriteMatrix(c.stdout, report, c.layout())
-	case "json":
-		return results.WriteJSON(c.stdout, report)
-	case "junit":
-		return results.WriteJUnit(c.stdout, report)
-	case "markdown":
-		return results.WriteMarkdown(c.stdout, report)
-	default:
-		return results.WriteTable(c.stdout, report, c.layout())
-	}
-}
-
-// layout fits the terminal, if there is one; colours only there, and not if NO_COLOR asks for none.
-func (c *call) layout() results.Layout {
-	l := results.Layout{Width: 80}
-	f, ok := c.stdout.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return l
-	}
-	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-		l.Width = min(width, 120)
-	}
-	l.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
-	return l
-}
-
-// interrupted says so if a signal ended the work, and returns the exit status.
-func (c *call) interrupted(report results.Report) int {
-	if c.ctx.Err() == nil {
-		return statusOf(report)
-	}
-	fmt.Fprintf(c.stderr, "lockfault %s: interrupted; what was judged until then is shown and kept: %d of %d runs\n",
-		c.verb.name, len(report.Runs), len(report.Runs)+report.NotRun)
-	return exitFailed
 }
 
 // versions of what a result depends on.

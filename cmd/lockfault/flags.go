@@ -22,29 +22,40 @@ type planFlags struct {
 	seed                uint64
 	speed               float64
 	budget              time.Duration
+	images              imageFlags
+
+	changed func(flag string) bool
 }
 
-func (f *planFlags) add(c *call, fencing string) {
-	c.flags.StringArrayVar(&f.lock, "lock", nil, "lock to test; may be repeated (default: all)")
-	c.flags.StringSliceVar(&f.locks, "locks", nil, "the same as a list: a,b")
-	c.flags.StringArrayVar(&f.scenario, "scenario", nil, "scenario by name, code or file.yaml; may be repeated (default: all)")
-	c.flags.StringSliceVar(&f.scenarios, "scenarios", nil, "the same as a list: a,b; or all")
-	c.flags.StringVar(&f.fencing, "fencing", fencing, "on, off or both")
-	c.flags.StringVar(&f.testbed, "testbed", "sim", "sim: virtual time, in this process")
-	c.flags.Uint64Var(&f.seed, "seed", 1, "decides every delay and every random choice")
-	c.flags.Float64Var(&f.speed, "speed", 1, "divides every duration of a scenario")
-	c.flags.DurationVar(&f.budget, "budget", 0, "begin no run after this much real time (0: no limit)")
+func (f *planFlags) add(c *call) {
+	f.changed = c.flags.Changed
+	c.flags.StringArrayVar(&f.lock, "lock", nil, "lock to test, by `NAME`; may be repeated (compare: all by default)")
+	c.flags.StringSliceVar(&f.locks, "locks", nil, "the same as a `LIST`: a,b or all")
+	c.flags.StringArrayVar(&f.scenario, "scenario", nil,
+		"scenario by `NAME`, code or file.yaml; may be repeated (compare: all by default)")
+	c.flags.StringSliceVar(&f.scenarios, "scenarios", nil, "the same as a `LIST`: a,b or all")
+	c.flags.StringVar(&f.fencing, "fencing", "both", "`WORD`: on, off or both")
+	c.flags.StringVar(&f.testbed, "testbed", "sim", "`TESTBED` to run on: sim is virtual time, without servers; docker is "+
+		"real servers in containers")
+	c.flags.Uint64Var(&f.seed, "seed", 1, "number `N` that decides every delay and every random choice")
+	c.flags.Float64Var(&f.speed, "speed", 1, "divides every duration of a scenario by `F` (docker: 5 by default)")
+	f.images.add(c)
+	c.flags.DurationVar(&f.budget, "budget", 0, "begin no run after this much real `TIME`, such as 30s; a run that is under way "+
+		"is finished, at least one is made, and the exit status is that of the runs made; those not made are counted (default: no limit)")
 }
 
 // plans are the chosen ones, scenario by scenario.
 func (f *planFlags) plans() ([]runner.Plan, error) {
-	if f.testbed != "sim" {
-		return nil, usagef("--testbed %q: only sim is supported here", f.testbed)
+	if f.testbed != "sim" && f.testbed != "docker" {
+		return nil, usagef("--testbed %q: want sim or docker", f.testbed)
+	}
+	if f.testbed == "docker" && !f.changed("speed") {
+		f.speed = dockerSpeed
 	}
 	if !(f.speed > 0) || f.speed > 1000 {
 		return nil, usagef("--speed %v: want a number above 0 and up to 1000", f.speed)
 	}
-	if f.budget < 0 {
+	if f.budget < 0 || f.changed("budget") && f.budget == 0 {
 		return nil, usagef("--budget %v: want a duration such as 30s", f.budget)
 	}
 	fencings, err := f.fencings()
@@ -67,6 +78,9 @@ func (f *planFlags) plans() ([]runner.Plan, error) {
 			}
 		}
 	}
+	if f.testbed == "docker" {
+		return plans, checkSpeed(plans)
+	}
 	return plans, nil
 }
 
@@ -82,9 +96,13 @@ func (f *planFlags) fencings() ([]bool, error) {
 	return nil, usagef("--fencing %q: want on, off or both", f.fencing)
 }
 
-// names puts the repeated and the listed form of a flag together, without repetitions.
-func names(flag string, one, list []string) ([]string, error) {
+// names puts the repeated and the listed form of a flag together, without repetitions; none stands for all. A flag whose
+// value is empty is an error: a script whose variable is empty does not mean all.
+func (f *planFlags) names(flag string, one, list []string) ([]string, error) {
 	all := append(slices.Clone(one), list...)
+	if len(all) == 0 && f.changed(flag+"s") {
+		all = []string{""}
+	}
 	var unique []string
 	for _, name := range all {
 		name = strings.TrimSpace(name)
@@ -95,49 +113,79 @@ func names(flag string, one, list []string) ([]string, error) {
 			unique = append(unique, name)
 		}
 	}
+	if slices.Equal(unique, []string{"all"}) {
+		return nil, nil
+	}
 	return unique, nil
 }
 
 func (f *planFlags) lockEntries() ([]locks.Entry, error) {
-	chosen, err := names("lock", f.lock, f.locks)
+	chosen, err := f.names("lock", f.lock, f.locks)
 	if err != nil {
 		return nil, err
 	}
-	if len(chosen) == 0 || slices.Equal(chosen, []string{"all"}) {
+	if len(chosen) == 0 {
 		return locks.All, nil
 	}
 	var entries []locks.Entry
 	for _, name := range chosen {
 		e, err := locks.Find(name)
 		if err != nil {
-			return nil, usagef("--lock %s: %w", name, err)
+			return nil, usagef("--lock: %w%s", err, didYouMean(name, lockNames()))
 		}
 		entries = append(entries, e)
 	}
 	return entries, nil
 }
 
+func lockNames() []string {
+	var names []string
+	for _, e := range locks.All {
+		names = append(names, e.Name)
+	}
+	return names
+}
+
 func (f *planFlags) chosenScenarios() ([]*scenarios.Scenario, error) {
-	chosen, err := names("scenario", f.scenario, f.scenarios)
+	chosen, err := f.names("scenario", f.scenario, f.scenarios)
 	if err != nil {
 		return nil, err
 	}
-	if len(chosen) == 0 || slices.Equal(chosen, []string{"all"}) {
+	if len(chosen) == 0 {
 		return scenarios.Catalogue()
 	}
 	var found []*scenarios.Scenario
 	for _, name := range chosen {
-		s, err := scenarios.Find(name)
-		var broken *scenarios.FileError
-		switch {
-		case errors.As(err, &broken):
-			return nil, err // it names file, line and column
-		case err != nil:
-			return nil, usagef("--scenario %s: %w", name, err)
+		s, err := findScenario(name)
+		if err != nil {
+			return nil, err
 		}
-		found = append(found, s)
+		same := slices.IndexFunc(found, func(o *scenarios.Scenario) bool { return o.Name == s.Name })
+		switch {
+		case same < 0:
+			found = append(found, s)
+		case found[same].Text != s.Text:
+			return nil, usagef("--scenario %s: another one is named %s too, and a table could not tell them apart; rename the file", name, s.Name)
+		}
 	}
 	return found, nil
+}
+
+func findScenario(name string) (*scenarios.Scenario, error) {
+	s, err := scenarios.Find(name)
+	var broken *scenarios.FileError
+	if err == nil || errors.As(err, &broken) {
+		return s, err // which names file, line and column
+	}
+	all, catalogueErr := scenarios.Catalogue()
+	if catalogueErr != nil {
+		return nil, catalogueErr
+	}
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	return nil, usagef("--scenario: %w%s", err, didYouMean(name, names))
 }
 
 // outputFlags say where results go and how they are shown.
@@ -148,8 +196,8 @@ type outputFlags struct {
 }
 
 func (f *outputFlags) add(c *call) {
-	c.flags.StringVar(&f.format, "format", "table", "table, matrix, json, markdown or junit")
-	c.flags.StringVar(&f.out, "out", "", "folder for this run's files (default: a new one under "+results.DefaultRoot+")")
+	c.flags.StringVar(&f.format, "format", "table", "`FORMAT`: table, matrix, json, markdown or junit")
+	c.flags.StringVar(&f.out, "out", "", "`FOLDER` for this run's files (default: a new one under "+results.DefaultRoot+")")
 	c.flags.BoolVar(&f.quiet, "quiet", false, "print no progress and, as a table, only what is not as expected")
 }
 
@@ -159,6 +207,9 @@ func (f *outputFlags) check() error {
 	}
 	return nil
 }
+
+// forPeople tells whether the format leaves room for words beside the document.
+func (f *outputFlags) forPeople() bool { return f.format == "table" || f.format == "matrix" }
 
 // folder makes the folder for what a command finds.
 func (f *outputFlags) folder(name string, at time.Time) (*results.Folder, error) {

@@ -13,7 +13,6 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	context.AfterFunc(ctx, stop) // the first signal is obeyed in good order, the second ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -1,16 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
-	"os"
-	"os/exec"
+	"errors"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -43,65 +37,55 @@ func planFile(p runner.Plan, versions map[string]string) scenarios.PlanFile {
 	}
 }
 
-// run carries out the jobs until all are done or ctx is; jobs that were not begun stay undone. The first error of the
-// harness ends it.
-func (p *pool) run(ctx context.Context, jobs []*job) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan *job)
+// queue hands out jobs in order. Safe for concurrent use.
+type queue struct {
+	mu   sync.Mutex
+	jobs []*job
+	next int
+	ends time.Time // none is begun from then on, but the first; zero: never
+}
+
+// take returns nil when there is nothing left to begin.
+func (q *queue) take(ctx context.Context) *job {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	spent := q.next > 0 && !q.ends.IsZero() && !time.Now().Before(q.ends)
+	if q.next == len(q.jobs) || spent || ctx.Err() != nil {
+		return nil
+	}
+	q.next++
+	return q.jobs[q.next-1]
+}
+
+// run carries out the jobs of the queue until there are no more or ctx is done; what is under way then stays undone. The
+// first error of the harness ends it.
+func (p *pool) run(ctx context.Context, q *queue) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
+	var once sync.Once
+	var first error
+	for range min(runtime.GOMAXPROCS(0), len(q.jobs)) {
 		workers.Go(func() {
-			if err := p.work(ctx, next); err != nil {
-				cancel(err)
+			if err := p.work(ctx, q); err != nil {
+				once.Do(func() { first = err })
+				cancel()
 			}
 		})
 	}
-feed:
-	for _, j := range jobs {
-		select {
-		case next <- j:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(next)
 	workers.Wait()
-	if err := context.Cause(ctx); err != nil && err != context.Canceled && err != context.DeadlineExceeded {
-		return err
-	}
-	return nil
+	return first
 }
 
-// work takes jobs and hands each to a child, a new one whenever the last has died.
-func (p *pool) work(ctx context.Context, jobs <-chan *job) error {
-	var c *child
-	defer func() { c.stop() }()
-	for j := range jobs {
-		if c == nil {
-			var err error
-			if c, err = startChild(); err != nil {
-				return err
-			}
+func (p *pool) work(ctx context.Context, q *queue) error {
+	var w worker
+	defer w.stop()
+	for j := q.take(ctx); j != nil; j = q.take(ctx) {
+		run, err := w.carryOut(ctx, j)
+		if err != nil || ctx.Err() != nil {
+			return err
 		}
-		answer, err := c.ask(ctx, cellRequest{Plan: j.file, History: filepath.Join(j.dir.Path, results.HistoryFile)})
-		switch {
-		case ctx.Err() != nil:
-			c.stop()
-			return nil
-		case err != nil: // the child died, and the lock under test with it
-			j.run = asRun(runner.Outcome{Plan: j.plan, Testbed: "sim", Err: err})
-			c.stop()
-			c = nil
-		case answer.Harness != "":
-			return fmt.Errorf("%s: %s", j.plan.Key(), answer.Harness)
-		default:
-			j.run = answer.Run
-			if answer.Spent {
-				c.stop()
-				c = nil
-			}
-		}
+		j.run = run
 		if err := p.store(j); err != nil {
 			return err
 		}
@@ -133,90 +117,40 @@ func (p *pool) store(j *job) error {
 	return j.dir.WriteVerdicts(results.Report{Versions: p.versions, Runs: []results.Run{own}})
 }
 
-// child is a process that serves cells.
-type child struct {
-	cmd     *exec.Cmd
-	stdin   io.WriteCloser
-	answers *json.Decoder
-	stderr  *tail
-	stopped sync.Once
-}
+// worker has one child at a time.
+type worker struct{ child *child }
 
-func startChild() (*child, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	c := &child{cmd: exec.Command(self, cellVerb), stderr: &tail{}}
-	c.cmd.Env = append(os.Environ(), "GOMAXPROCS=1", "GOTRACEBACK=single")
-	c.cmd.Stderr = c.stderr
-	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	stdout, err := c.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	c.answers = json.NewDecoder(stdout)
-	if err := c.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start a child process: %w", err)
-	}
-	return c, nil
-}
-
-// ask hands the child a cell and waits for its answer. An error tells how the child died.
-func (c *child) ask(ctx context.Context, r cellRequest) (cellAnswer, error) {
-	guard := time.AfterFunc(2*cellLimit, func() { _ = c.cmd.Process.Kill() })
-	defer guard.Stop()
-	interrupt := context.AfterFunc(ctx, func() { _ = c.cmd.Process.Kill() })
-	defer interrupt()
-	var answer cellAnswer
-	err := json.NewEncoder(c.stdin).Encode(r)
-	if err == nil {
-		err = c.answers.Decode(&answer)
-	}
-	if err != nil {
-		ended := c.cmd.Wait()
-		return answer, fmt.Errorf("the lock ended its process (%v): %s", ended, c.stderr)
-	}
-	return answer, nil
-}
-
-// stop ends the child, which has nothing to lose.
-func (c *child) stop() {
-	if c == nil {
-		return
-	}
-	c.stopped.Do(func() {
-		_ = c.stdin.Close()
-		_ = c.cmd.Process.Kill()
-		_ = c.cmd.Wait()
-	})
-}
-
-// tail keeps the beginning of what a dying process says, which names the reason, and drops the rest.
-type tail struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if room := 4096 - t.text.Len(); room > 0 {
-		t.text.Write(b[:min(room, len(b))])
-	}
-	return len(b), nil
-}
-
-// String is the first line that tells something.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for line := range strings.Lines(t.text.String()) {
-		if line = strings.TrimSpace(line); line != "" {
-			return line
+// carryOut has a job run in the worker's child, in a fresh one if there is none. A child that dies may have died of an
+// earlier lock: blame falls only on a lock that had its process to itself. The error is about the harness.
+func (w *worker) carryOut(ctx context.Context, j *job) (results.Run, error) {
+	request := cellRequest{Plan: j.file, History: filepath.Join(j.dir.Path, results.HistoryFile)}
+	for {
+		fresh := w.child == nil
+		if fresh {
+			var err error
+			if w.child, err = startChild(); err != nil {
+				return results.Run{}, err
+			}
 		}
+		answer, died := w.child.ask(ctx, request)
+		if died != nil || answer.Spent {
+			w.stop()
+		}
+		switch {
+		case died != nil && !fresh && !errors.Is(died, errNoAnswer) && ctx.Err() == nil:
+			continue
+		case died != nil:
+			return asRun(runner.Outcome{Plan: j.plan, Testbed: "sim", Err: died}), nil
+		case answer.Harness != "":
+			return results.Run{}, errors.New(answer.Harness)
+		}
+		return answer.Run, nil
 	}
-	return "it said nothing"
+}
+
+func (w *worker) stop() {
+	if w.child != nil {
+		w.child.stop()
+		w.child = nil
+	}
 }

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
+	"strings"
 
-	"github.com/lockfault/lockfault/locks"
+	"github.com/lockfault/lockfault/nemesis"
 	"github.com/lockfault/lockfault/results"
-	"github.com/lockfault/lockfault/scenarios"
 	"github.com/lockfault/lockfault/scenarios/runner"
 )
 
@@ -16,7 +13,7 @@ import (
 func runOne(c *call) (int, error) {
 	var plan planFlags
 	var output outputFlags
-	plan.add(c, "both")
+	plan.add(c)
 	output.add(c)
 	plans, err := c.prepare(&plan, &output)
 	if err != nil {
@@ -24,105 +21,76 @@ func runOne(c *call) (int, error) {
 	}
 	for _, p := range plans {
 		if p.Lock.Name != plans[0].Lock.Name || p.Scenario.Name != plans[0].Scenario.Name {
-			return 0, usagef("want one --lock and one --scenario; compare takes several")
+			return 0, usagef("want one --lock and one --scenario, as in\n\n" +
+				"  lockfault run --lock redlock --scenario pause-after-acquire\n\n" +
+				"`lockfault list` names what there is; compare takes several")
 		}
 	}
-	report, err := c.carryOut(plans, plan.budget, output, plans[0].Lock.Name+"-"+plans[0].Scenario.Name)
+	f, err := c.carryOut(plans, plan.budget, output, plans[0].Lock.Name+"-"+plans[0].Scenario.Name)
 	if err != nil {
 		return 0, err
 	}
-	return c.tell(report, output, plans[0].Scenario)
+	if err := c.tell(f, output, plans[0]); err != nil {
+		return 0, err
+	}
+	return c.conclude(f, output)
 }
 
-// tell shows each run in full, with what was to happen.
-func (c *call) tell(report results.Report, output outputFlags, s *scenarios.Scenario) (int, error) {
+// tell shows runs of one plan, or of its two forms with and without fencing, in full.
+func (c *call) tell(f findings, output outputFlags, plan runner.Plan) error {
 	if output.format != "table" {
-		return c.conclude(report, output)
+		return c.present(f, output)
 	}
-	if !output.quiet {
-		fmt.Fprintf(c.stdout, "%s\n", s.Title)
-		for _, step := range s.Faults {
-			fmt.Fprintf(c.stdout, "  fault: %s of %s, %v\n", step.Fault.Kind(), step.Fault.Subject(), step.When)
+	runs := f.report.Runs
+	if output.quiet {
+		runs = odd(runs)
+	}
+	for i, r := range runs {
+		if i == 0 {
+			fmt.Fprint(c.stdout, story(plan))
 		}
+		r.Code, r.Title = "", "" // told above
 		fmt.Fprintln(c.stdout)
-	}
-	for _, r := range report.Runs {
 		if err := results.WriteRun(c.stdout, r, c.layout()); err != nil {
-			return 0, err
+			return err
+		}
+		if c.verb.name != "replay" {
+			fmt.Fprintf(c.stdout, "  again: %s\n", commandLine([]string{"replay", r.Dir}))
 		}
 	}
-	return c.interrupted(report), nil
+	return nil
 }
 
-// replay runs a stored plan again and compares the histories.
-func replay(c *call) (int, error) {
-	var output outputFlags
-	output.add(c)
-	if err := c.parse(1); err != nil {
-		return 0, err
+// story says what happens to the lock in a plan.
+func story(plan runner.Plan) string {
+	s := plan.Scenario
+	var b strings.Builder
+	fmt.Fprintln(&b, strings.TrimSpace(s.Code+"  "+s.Title))
+	if s.Source != "" {
+		fmt.Fprintf(&b, "  source: %s\n", s.Source)
 	}
-	if err := output.check(); err != nil {
-		return 0, err
+	if plan.Speed != 0 && plan.Speed != 1 {
+		s = s.Scaled(plan.Speed)
 	}
-	if len(c.args) == 0 {
-		return 0, usagef("say which run: its folder, its name in the store, or latest")
+	fmt.Fprintf(&b, "  lease: %v\n", s.TTL)
+	for _, step := range s.Faults {
+		fmt.Fprintf(&b, "  fault: %s\n", faultSentence(step))
 	}
-	stored, err := results.Store{Root: results.DefaultRoot}.Resolve(c.args[0])
-	if err != nil {
-		return 0, err
+	if s.Random != nil {
+		fmt.Fprintf(&b, "  clients and faults are drawn from seed %d\n", plan.Seed)
 	}
-	planText, err := os.ReadFile(filepath.Join(stored, results.PlanFile))
-	if err != nil {
-		return 0, fmt.Errorf("%w: name the folder of one run; those of a comparison lie below it, by lock and scenario", err)
-	}
-	file, scenario, err := scenarios.ParsePlan(filepath.Join(stored, results.PlanFile), planText)
-	if err != nil {
-		return 0, err
-	}
-	lock, err := locks.Find(file.Lock)
-	if err != nil {
-		return 0, err
-	}
-	before, err := os.ReadFile(filepath.Join(stored, results.HistoryFile))
-	if err != nil {
-		return 0, err
-	}
-	plan := runner.Plan{Lock: lock, Scenario: scenario, Fencing: file.Fencing, Seed: file.Seed, Speed: file.Speed}
-	report, err := c.carryOut([]runner.Plan{plan}, 0, output, lock.Name+"-"+scenario.Name)
-	if err != nil || len(report.Runs) == 0 {
-		return exitFailed, err
-	}
-	code, err := c.tell(report, output, scenario)
-	if err != nil {
-		return 0, err
-	}
-	return c.compareHistories(code, before, output)
+	return b.String()
 }
 
-// compareHistories says whether the run went as before.
-func (c *call) compareHistories(code int, before []byte, output outputFlags) (int, error) {
-	dir := output.out
-	if dir == "" {
-		latest, err := results.Store{Root: results.DefaultRoot}.Resolve("latest")
-		if err != nil {
-			return 0, err
-		}
-		dir = latest
+// faultSentence reads like "pause of A at 100ms, for 14.9s".
+func faultSentence(step nemesis.Step) string {
+	text := fmt.Sprintf("%s of %s %v", step.Fault.Kind(), step.Fault.Subject(), step.When)
+	if step.For > 0 {
+		text += fmt.Sprintf(", for %v", step.For)
 	}
-	after, err := os.ReadFile(filepath.Join(dir, results.HistoryFile))
-	if err != nil {
-		return 0, err
+	if !step.Until.IsZero() {
+		until := step.Until.String()
+		text += ", until " + strings.TrimPrefix(until, "at ")
 	}
-	if bytes.Equal(before, after) {
-		fmt.Fprintf(c.stderr, "the history is the same, byte for byte (%d bytes)\n", len(after))
-		return code, nil
-	}
-	old, now := bytes.Split(before, []byte("\n")), bytes.Split(after, []byte("\n"))
-	for i := range old {
-		if i >= len(now) || !bytes.Equal(old[i], now[i]) {
-			fmt.Fprintf(c.stderr, "the history differs from line %d on; versions of Go or of a library may differ, see plan.yaml\n", i+1)
-			break
-		}
-	}
-	return max(code, exitUnexpected), nil
+	return text
 }

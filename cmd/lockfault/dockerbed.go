@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/lockfault/lockfault/docker"
+	"github.com/lockfault/lockfault/results"
+	"github.com/lockfault/lockfault/scenarios/runner"
+)
+
+// The container testbed: its runs follow one another on the same servers, without child processes of their own, since
+// each client is a process already.
+
+// dockerSpeed is the default speed on containers.
+const dockerSpeed = 5
+
+// dockerShortestTTL is the shortest lease whose parts a machine can still time: a node's time-out is a two-hundredth of it.
+const dockerShortestTTL = 500 * time.Millisecond
+
+// imageFlags replace the images of the container testbed.
+type imageFlags struct{ redis, toxiproxy, postgres string }
+
+func (f *imageFlags) add(c *call) {
+	c.flags.StringVar(&f.redis, "redis-image", "", "with --testbed docker: `IMAGE` of Redis (default: LOCKFAULT_REDIS_IMAGE, or what `make images` builds)")
+	c.flags.StringVar(&f.toxiproxy, "toxiproxy-image", "", "the same for Toxiproxy: `IMAGE` (default: LOCKFAULT_TOXIPROXY_IMAGE)")
+	c.flags.StringVar(&f.postgres, "postgres-image", "", "the same for PostgreSQL: `IMAGE` (default: LOCKFAULT_POSTGRES_IMAGE)")
+}
+
+func (f imageFlags) config() docker.Config {
+	return docker.Config{RedisImage: f.redis, ToxiproxyImage: f.toxiproxy, PostgresImage: f.postgres}
+}
+
+// checkSpeed refuses what the machine cannot time.
+func checkSpeed(plans []runner.Plan) error {
+	for _, p := range plans {
+		if ttl := time.Duration(float64(p.Scenario.TTL) / p.Speed); ttl < dockerShortestTTL {
+			return usagef("--speed %v: the lease of %s would last %v; on containers it needs %v, so the greatest speed is %.3g",
+				p.Speed, p.Scenario.Name, ttl, dockerShortestTTL, float64(p.Scenario.TTL)/float64(dockerShortestTTL))
+		}
+	}
+	return nil
+}
+
+// runOn carries out the jobs of the queue on containers, one after another.
+func (p *pool) runOn(ctx context.Context, cfg docker.Config, q *queue) (err error) {
+	for _, j := range q.jobs {
+		cfg.Clients = max(cfg.Clients, clientsOf(j.plan)+1) // and the probe
+	}
+	bed, err := docker.Start(ctx, cfg)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	defer func() { err = errors.Join(err, bed.Close()) }()
+	for j := q.take(ctx); j != nil; j = q.take(ctx) {
+		done := make(chan error, 1)
+		go func() { done <- p.runJobOn(bed, j) }()
+		select {
+		case err := <-done:
+			if err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil // what is under way ends with its processes
+		}
+		if err := p.store(j); err != nil {
+			return err
+		}
+		j.done = true
+		p.progress.step()
+	}
+	return nil
+}
+
+func clientsOf(p runner.Plan) int {
+	if p.Scenario.Random != nil {
+		return p.Scenario.Random.Clients
+	}
+	return len(p.Scenario.Clients)
+}
+
+func (p *pool) runJobOn(bed *docker.Testbed, j *job) error {
+	name := filepath.Join(j.dir.Path, results.HistoryFile)
+	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	outcome, err := runner.Run(bed, j.plan, out)
+	if closeErr := out.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", j.plan.Key(), err)
+	}
+	if errors.Is(outcome.Err, docker.ErrSpoilt) {
+		return fmt.Errorf("%s: %w", j.plan.Key(), outcome.Err)
+	}
+	j.run = asRun(outcome)
+	return nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"golang.org/x/term"
+
+	"github.com/lockfault/lockfault/results"
+)
+
+// present shows findings as one document.
+func (c *call) present(f findings, output outputFlags) error {
+	report := f.report
+	if output.quiet && output.forPeople() {
+		report.Runs = odd(report.Runs)
+	}
+	if len(report.Runs) == 0 && (f.err != nil || output.quiet && output.forPeople()) {
+		return nil
+	}
+	if err := c.show(report, output.format); err != nil {
+		return err
+	}
+	if strange := odd(report.Runs); len(strange) > 0 && output.forPeople() {
+		fmt.Fprintf(c.stdout, "\nto see the first of these in full:  %s\n", commandLine([]string{"replay", strange[0].Dir}))
+	}
+	return nil
+}
+
+// odd are the runs that somebody should look at.
+func odd(runs []results.Run) []results.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r results.Run) bool {
+		return r.Outcome() == results.AsExpected || r.Outcome() == results.Unsupported
+	})
+}
+
+// show writes a report to standard output.
+func (c *call) show(report results.Report, format string) error {
+	switch format {
+	case "matrix":
+		return results.WriteMatrix(c.stdout, report, c.layout())
+	case "json":
+		return results.WriteJSON(c.stdout, report)
+	case "junit":
+		return results.WriteJUnit(c.stdout, report)
+	case "markdown":
+		return results.WriteMarkdown(c.stdout, report)
+	default:
+		return results.WriteTable(c.stdout, report, c.layout())
+	}
+}
+
+// layout fits the terminal, if there is one; colours only there, and not if NO_COLOR asks for none.
+func (c *call) layout() results.Layout {
+	l := results.Layout{Width: 80}
+	f, ok := c.stdout.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return l
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		l.Width = min(width, 120)
+	}
+	l.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	return l
+}
+
+// conclude says on standard error where the results are and why there are not more of them, and returns the exit status
+// that they deserve.
+func (c *call) conclude(f findings, output outputFlags) (int, error) {
+	made, all := len(f.report.Runs), len(f.report.Runs)+f.report.NotRun
+	if f.err != nil {
+		return 0, fmt.Errorf("%w; %d of %d runs were judged before that", f.err, made, all)
+	}
+	if !output.quiet {
+		fmt.Fprintf(c.stderr, "stored in %s\n", f.folder)
+	}
+	switch {
+	case c.ctx.Err() != nil:
+		fmt.Fprintf(c.stderr, "lockfault %s: interrupted; what was judged until then is shown and kept: %d of %d runs\n", c.verb.name, made, all)
+		return exitFailed, nil
+	case f.report.NotRun > 0:
+		fmt.Fprintf(c.stderr, "the budget of %v was spent: %d of %d runs made\n", f.report.Budget, made, all)
+	}
+	return statusOf(f.report), nil
+}
+
+// statusOf is the exit status that a report deserves. Nothing judged is nothing shown.
+func statusOf(r results.Report) int {
+	s := r.Summary()
+	switch {
+	case s.Failed > 0:
+		return exitFailed
+	case s.NotAsExpected > 0:
+		return exitUnexpected
+	case s.Undecided > 0 || s.AsExpected == 0:
+		return exitUndecided
+	}
+	return exitExpected
+}
