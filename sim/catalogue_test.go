@@ -14,10 +14,15 @@ import (
 // TestTheCatalogueIsAsExpected for seeds that choose other delays.
 func TestTheCatalogueIsAsExpected(t *testing.T) {
 	for _, s := range catalogue(t) {
+		seeds := []uint64{1, 2}
+		if s.Random != nil {
+			seeds = seeds[:1] // a long one, and TestManyRandomSchedules takes others
+		}
 		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
 			for _, l := range locks.All {
 				for _, fencing := range []bool{false, true} {
-					for _, seed := range []uint64{1, 2} {
+					for _, seed := range seeds {
 						o, _ := playWell(t, runner.Plan{Lock: l, Scenario: s, Fencing: fencing, Seed: seed})
 						if o.Unsupported == "" && len(o.Unexpected) > 0 {
 							t.Errorf("%s: %s", o.Plan.Key(), strings.Join(o.Unexpected, "; "))

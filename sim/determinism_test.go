@@ -53,9 +53,9 @@ func TestAnotherSeedGivesAnotherHistory(t *testing.T) {
 
 // TestManyRandomSchedulesAreDeterministic holds the law where chance is widest.
 func TestManyRandomSchedulesAreDeterministic(t *testing.T) {
-	seeds := 12
+	seeds := 6
 	if testing.Short() {
-		seeds = 3
+		seeds = 2
 	}
 	for seed := range uint64(seeds) {
 		for _, name := range []string{"redlock-watchdog", "single-watchdog", "consensus"} {
