@@ -47,7 +47,6 @@ func TestASeedAndAShapeGiveOneSchedule(t *testing.T) {
 }
 
 func TestARandomScheduleKeepsToItsShape(t *testing.T) {
-	drawn := map[string]bool{}
 	rapid.Check(t, func(t *rapid.T) {
 		shape := drawShape(t)
 		schedule := Random(seeded(rapid.Uint64().Draw(t, "seed")), shape)
@@ -58,7 +57,6 @@ func TestARandomScheduleKeepsToItsShape(t *testing.T) {
 		last := time.Duration(0)
 		for _, step := range schedule {
 			kind := step.Fault.Kind()
-			drawn[kind] = true
 			if !slices.Contains(shape.Kinds, kind) {
 				t.Errorf("%s is not among %v", kind, shape.Kinds)
 			}
@@ -72,9 +70,30 @@ func TestARandomScheduleKeepsToItsShape(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestARandomScheduleStrikesEveryoneInEveryWay(t *testing.T) {
+	drawn := map[string]bool{}
+	for _, step := range Random(seeded(1), Shape{
+		Clients: []string{"A", "B"}, Nodes: []string{"n1", "n2"}, Kinds: RandomKinds, Count: 1000, Span: time.Hour, TTL: time.Second,
+	}) {
+		drawn[step.Fault.Kind()+" "+step.Fault.Subject()] = true
+		if f, ok := step.Fault.(Disturb); ok {
+			drawn[f.Kind()+" "+f.How.Direction.String()] = true
+		}
+	}
 	for _, kind := range RandomKinds {
-		if !drawn[kind] {
-			t.Errorf("%s was never drawn", kind)
+		subjects := []string{"A-n1", "A-n2", "A-resource", "B-n1", "B-n2", "B-resource", "both", "requests", "replies"}
+		switch kind {
+		case "pause", "stall":
+			subjects = []string{"A", "B"}
+		case "crash", "clock-step":
+			subjects = []string{"n1", "n2"}
+		}
+		for _, subject := range subjects {
+			if !drawn[kind+" "+subject] {
+				t.Errorf("%s %s was never drawn", kind, subject)
+			}
 		}
 	}
 }

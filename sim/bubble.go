@@ -27,7 +27,7 @@ func bubble(limit time.Duration, f func()) error {
 			}
 			done <- err
 		}()
-		// synctest wants a *testing.T only to report to; an empty one serves outside tests. TestBubbleInABinary holds this.
+		// synctest wants a *testing.T only to report to; an empty one serves outside tests. The command's README test holds this.
 		synctest.Test(new(testing.T), func(*testing.T) {
 			number = bubbleNumber()
 			f()

@@ -2,30 +2,29 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// TestReadmeShowsTheRealOutput of the commands it names; -update writes it.
+// TestReadmeShowsTheRealOutput of the commands it names; -update writes it. It also shows that virtual time works in an
+// ordinary binary.
 func TestReadmeShowsTheRealOutput(t *testing.T) {
-	path, err := filepath.Abs("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	const path = "../../README.md"
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	readme := string(text)
+	binary := ordinaryBinary(t)
 	for _, block := range []struct{ name, args string }{
 		{"matrix", "compare --format matrix"},
 		{"story", "run --lock redlock --scenario pause-after-acquire"},
 	} {
-		got := timeless(output(t, block.args))
+		got := timeless(output(t, binary, block.args))
 		begin := strings.Index(readme, "<!-- "+block.name+":")
 		end := strings.Index(readme, "<!-- /"+block.name+" -->")
 		if begin < 0 || end < begin {
@@ -46,13 +45,24 @@ func TestReadmeShowsTheRealOutput(t *testing.T) {
 	}
 }
 
-// output of a command that must go as expected.
-func output(t *testing.T, args string) string {
+// ordinaryBinary builds the command as a user does: no test binary, no race detector.
+func ordinaryBinary(t *testing.T) string {
 	t.Helper()
-	t.Chdir(t.TempDir())
+	path := filepath.Join(t.TempDir(), "lockfault")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// output of a command that must go as expected.
+func output(t *testing.T, binary, args string) string {
+	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), strings.Fields(args), &stdout, &stderr); code != exitExpected {
-		t.Fatalf("lockfault %s: exit status %d\n%s", args, code, stderr.String())
+	c := exec.Command(binary, strings.Fields(args)...)
+	c.Dir, c.Stdout, c.Stderr = t.TempDir(), &stdout, &stderr
+	if err := c.Run(); err != nil {
+		t.Fatalf("lockfault %s: %v\n%s", args, err, stderr.String())
 	}
 	return stdout.String()
 }
