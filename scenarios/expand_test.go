@@ -72,8 +72,8 @@ func spoil(s *Scenario) {
 	}
 }
 
-func TestFaultsThatNothingCanSufferAreLeftOut(t *testing.T) {
-	s := parse(t, ok+"faults:\n  - pause: A\n  - crash: n4\n  - cut: A - n1, n4\n")
+func TestOptionalFaultsThatNothingCanSufferAreLeftOut(t *testing.T) {
+	s := parse(t, ok+"faults:\n  - pause: A\n  - crash: n4\n    optional: true\n  - cut: A - n1, n4\n    optional: true\n")
 	for _, tt := range []struct {
 		place nemesis.Place
 		want  []string
@@ -105,6 +105,8 @@ func TestARunThatWouldShowNothingIsUnsupported(t *testing.T) {
 	}{
 		{"no fault can strike", "faults: [{crash: n4}]\n", oneNode, false},
 		{"the fault can strike", "faults: [{crash: n4}]\n", fiveNodes, true},
+		{"one of two faults cannot strike", "faults: [{pause: A}, {crash: n4}]\n", oneNode, false},
+		{"the one that cannot is optional", "faults: [{pause: A}, {crash: n4, optional: true}]\n", oneNode, true},
 		{"there is no fault", "", noServer, true},
 		{"no server can answer", "faults: [{pause: A, after: 1 node granted A}]\n", noServer, false},
 		{"one server cannot answer twice", "faults: [{pause: A, after: 2 nodes granted A}]\n", oneNode, false},

@@ -76,9 +76,9 @@ func (s *Scenario) ClientNames() []string {
 }
 
 // Expand returns the scenario as it is run with a seed on a lock with the servers of place: random clients and faults
-// drawn, symbolic names of nodes replaced, and faults left out that need a server which the lock does not have. If that
-// leaves none of its faults, or if a client waits for such a server, the error wraps nemesis.ErrUnsupported: the run would
-// show nothing. It is a pure function and does not change s.
+// drawn, symbolic names of nodes replaced, and optional faults left out that need a server which the lock does not have.
+// If another fault needs such a server, if no fault is left, or if a client waits for such a server, the error wraps
+// nemesis.ErrUnsupported: the run would not show what the scenario is about. It is a pure function and does not change s.
 func (s *Scenario) Expand(seed uint64, place nemesis.Place) (*Scenario, error) {
 	e := *s
 	clients, faults := s.Clients, s.Faults
@@ -93,7 +93,10 @@ func (s *Scenario) Expand(seed uint64, place nemesis.Place) (*Scenario, error) {
 	e.Faults = nil
 	for _, step := range faults {
 		here, err := place.Step(step)
-		if err != nil {
+		switch {
+		case err != nil && !step.Optional:
+			return nil, err
+		case err != nil:
 			missing = err
 			continue
 		}
