@@ -46,7 +46,7 @@ func TestReadmeShowsTheRealOutput(t *testing.T) {
 }
 
 // ordinaryBinary builds the command as a user does: no test binary, no race detector.
-func ordinaryBinary(t *testing.T) string {
+func ordinaryBinary(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "lockfault")
 	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
