@@ -22,6 +22,7 @@ type checkFlags struct {
 	resource   string
 	ttl        time.Duration
 	to, out    string
+	extras     extraFlags
 }
 
 var checkFormats = []string{"table", "json", "markdown", "junit"}
@@ -34,6 +35,7 @@ func (f *checkFlags) add(c *call) {
 	c.flags.StringVar(&f.format, "format", "table", "`WORD`: "+strings.Join(checkFormats, ", "))
 	c.flags.StringVar(&f.to, "to", "", "judge nothing, but write the history in another `FORMAT`: edn, as Jepsen and Knossos read it, or jsonl")
 	c.flags.StringVarP(&f.out, "output", "o", "", "`FILE` for --to (default: standard output)")
+	f.extras.add(c)
 }
 
 func (f *checkFlags) check(c *call) error {
@@ -61,6 +63,9 @@ func (f *checkFlags) check(c *call) error {
 		if f.to != "" && c.flags.Changed(flag) {
 			return usagef("--to judges nothing; --%s is for judging", flag)
 		}
+	}
+	if err := f.extras.check(c, f); err != nil {
+		return err
 	}
 	if f.to == "" && f.out != "" {
 		return usagef("-o is for --to; what is judged goes to standard output")
@@ -102,13 +107,18 @@ func check(c *call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if f.format == "table" {
+	report := results.Report{Runs: []results.Run{run}}
+	switch {
+	case f.format == "table":
 		err = results.WriteRun(c.stdout, run, c.layout())
 		if err == nil {
 			_, err = io.WriteString(c.stdout, r.places(chosen, verdicts))
 		}
-	} else {
-		err = c.show(results.Report{Runs: []results.Run{run}}, f.format)
+	case f.format != "json" || !f.extras.metrics:
+		err = c.show(report, f.format)
+	}
+	if err == nil {
+		err = c.writeExtras(r, &f, report)
 	}
 	return verdictStatus(verdicts, f.asked()), err
 }
@@ -134,6 +144,7 @@ type recording struct {
 	events []history.Event
 	reader *history.Reader
 	origin []int // indexes in the file, if some events were left out
+	digest *checker.Case
 }
 
 func (c *call) readRecording(name string) (*recording, error) {
@@ -191,6 +202,7 @@ func (r *recording) judge(chosen []checker.Property, ttl time.Duration) (map[str
 	for _, p := range chosen {
 		verdicts[p.Name] = p.Judge(digest)
 	}
+	r.digest = digest
 	return verdicts, nil
 }
 

@@ -69,7 +69,11 @@ var naughtyLocks = []locks.Entry{
 	naughty("makes-leases-up", func(l *naughtyLock) { l.acquire = grant }),
 	naughty("exits", func(l *naughtyLock) { l.acquire = func() *locks.Lease { os.Exit(0); return nil } }),
 	naughty("stops-its-process", func(l *naughtyLock) {
-		l.acquire = func() *locks.Lease { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP); return grant() }
+		l.acquire = func() *locks.Lease {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			_ = syscall.Nanosleep(&syscall.Timespec{Sec: 1}, nil) // the kernel stops threads one after another
+			return grant()
+		}
 	}),
 	naughty("exits-later", func(l *naughtyLock) { l.close = func() { exitSoon <- struct{}{} } }),
 	naughty("chatters", func(l *naughtyLock) {

@@ -137,7 +137,7 @@ func (w *worker) carryOut(ctx context.Context, j *job) (results.Run, error) {
 			w.stop()
 		}
 		switch {
-		case died != nil && !fresh && !errors.Is(died, errNoAnswer) && ctx.Err() == nil:
+		case died != nil && !fresh && ctx.Err() == nil:
 			continue
 		case died != nil:
 			return asRun(runner.Outcome{Plan: j.plan, Testbed: "sim", Err: died}), nil
