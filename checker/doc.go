@@ -22,4 +22,10 @@
 // compare each operation with all others: they are meant for histories of one run.
 //
 // All four together take less than 100 bytes for each operation of a client on top of the events (BenchmarkJudge).
+//
+// Besides verdicts, Measure takes figures from the same Case: overlaps of belief and stale writes with their rates and
+// 95 % intervals, leases lost and when their holders learned of it, what they did afterwards, waiting, fairness. What the
+// history does not define is absent, never 0. WritePicture writes porcupine's own visualisation of the mutex that
+// exclusion asks for, also and especially when it is violated; a large history is cut to the beliefs around the first
+// violation.
 package checker

@@ -29,6 +29,7 @@ var homes = map[string][]string{
 	"github.com/spf13/pflag":                      {"cmd/lockfault"},
 	"golang.org/x/term":                           {"cmd/lockfault"},
 	"github.com/anishathalye/porcupine":           {"checker"},
+	"github.com/HdrHistogram/hdrhistogram-go":     {"checker"},
 	"github.com/alicebob/miniredis/v2":            {"sim"},
 	"github.com/goccy/go-yaml":                    {"scenarios"},
 	"github.com/redis/go-redis/v9":                {"locks", "sim", "docker"},
