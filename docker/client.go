@@ -46,7 +46,7 @@ type client struct {
 }
 
 // startClient starts the process.
-func startClient(name string, index int, command []string) (*client, error) {
+func startClient(name string, index int, command []string, onHeld func(*client, held)) (*client, error) {
 	b, file, err := newBoard()
 	if err != nil {
 		return nil, err
@@ -57,6 +57,7 @@ func startClient(name string, index int, command []string) (*client, error) {
 		ended: make(chan struct{}), ready: make(chan *problem, 1), done: make(chan *runner.Completion, 1),
 		closed: make(chan *problem, 1),
 	}
+	c.onHeld = func(h held) { onHeld(c, h) }
 	c.cmd.Env = append(os.Environ(), "GOTRACEBACK=single", insideWorker+"=1")
 	c.cmd.Stderr = c.said
 	c.cmd.ExtraFiles = []*os.File{file} // file descriptor 3, see boardFile
@@ -124,7 +125,9 @@ func (c *client) hear(r report) error {
 		}
 		c.done <- r.Done
 	case r.Lost != nil:
+		c.mu.Lock()
 		go c.onLost(*r.Lost)
+		c.mu.Unlock()
 	case r.Held != nil:
 		go c.onHeld(*r.Held)
 	case r.Closed != nil:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -199,14 +200,21 @@ func (d *dataClient) open(ctx context.Context) error {
 		return err
 	}
 	cfg.RuntimeParams["application_name"] = clientPrefix + d.client
+	var connected atomic.Bool
 	cfg.DialFunc = func(ctx context.Context, _, addr string) (net.Conn, error) {
+		if connected.Load() { // only to ask the server to cancel, see Do
+			return nil, errNoCancel
+		}
 		conn, err := d.dial(ctx, addr)
 		d.raw = conn
 		return conn, err
 	}
 	d.conn, err = pgx.ConnectConfig(ctx, cfg)
+	connected.Store(true)
 	return err
 }
+
+var errNoCancel = errors.New("what was sent is not called back")
 
 // Do implements runner.DataClient. The statement is sent once. If no answer comes in time, the connection is dropped
 // without asking the server to cancel: what is on its way is still carried out when it arrives.

@@ -229,13 +229,12 @@ func (t *Testbed) newCluster(setup runner.Setup) (*cluster, error) {
 		c.nodes[nemesis.Replica] = t.nodes[nemesis.Replica]
 	}
 	for i, name := range setup.Clients {
-		x, err := startClient(name, i, t.cfg.Worker)
+		x, err := startClient(name, i, t.cfg.Worker, c.lift)
 		if err != nil {
 			c.close()
 			return nil, err
 		}
 		c.clients[name] = x
-		x.onHeld = func(h held) { c.lift(x, h) }
 	}
 	err := together(setup.Clients, c.join)
 	if err != nil {
@@ -278,7 +277,9 @@ func (c *cluster) begin() {
 		replica.source = c.ledgers[nemesis.Primary]
 	}
 	for _, x := range c.clients {
+		x.mu.Lock()
 		x.resumed = c.origin
+		x.mu.Unlock()
 	}
 	c.strain = watchStrain(c, c.setup.TTL)
 }
@@ -329,7 +330,9 @@ func (c *cluster) link(client, server string) (*proxy, error) {
 // Hands implements runner.Cluster: the client's process, told what to work with.
 func (c *cluster) Hands(cfg runner.HandsConfig) (runner.Hands, error) {
 	x := c.clients[cfg.Client]
+	x.mu.Lock()
 	x.onLost = func(l lost) { cfg.Lost(l.Lease, l.At) }
+	x.mu.Unlock()
 	err := x.prepare(order{Configure: &workerConfig{
 		Lock: cfg.Lock.Name, TTL: cfg.Env.TTL, Fencing: cfg.Env.Fencing, Seed: cfg.Seed, Resource: cfg.Resource, Kind: cfg.Kind,
 		Origin: c.origin,
