@@ -8,7 +8,7 @@ STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export TESTCONTAINERS_RYUK_DISABLED ?= true
 export TESTCONTAINERS_HOST_OVERRIDE ?= 127.0.0.1
 
-.PHONY: all check check-slow test test-docker testbeds bench compare readme clean
+.PHONY: all check check-slow test test-docker testbeds bench compare clean
 
 all: check test
 
@@ -19,10 +19,9 @@ check:
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
 
-# test: every test, with the race detector.
+# test: every test that needs nothing but Go, with the race detector.
 test:
 	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /docker$$)
-	$(MAKE) test-docker
 
 # test-docker: the container testbed, alone since it runs in real time; skipped, and says so, without an engine or images.
 # LOCKFAULT_REQUIRE_DOCKER=1 makes a failure of that.
