@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -27,7 +28,7 @@ type Cluster struct {
 	servers   map[string]lockServer
 	addresses map[string]string // address -> server
 	primary   *redisNode        // behind the name Primary; nil without replication
-	promoted  bool
+	promoted  atomic.Bool       // the replica answers to the primary's name
 }
 
 // lockServer is a Redis node or a member of the consensus service.
@@ -168,7 +169,7 @@ func (c *Cluster) dial(ctx context.Context, name, server string, gates []*gate) 
 
 // behind is the server that answers to a name: after a failover the former replica answers to the primary's.
 func (c *Cluster) behind(name string) lockServer {
-	if name == nemesis.Primary && c.promoted {
+	if name == nemesis.Primary && c.promoted.Load() {
 		name = nemesis.Replica
 	}
 	return c.servers[name]

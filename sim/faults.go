@@ -202,13 +202,13 @@ func (c *Cluster) SetClockRate(name string, rate float64) (nemesis.Heal, error) 
 
 // Failover implements nemesis.Target. Evidence: how many writes the primary had made and the replica had received.
 func (c *Cluster) Failover() (nemesis.Heal, error) {
-	if c.primary == nil || c.promoted {
+	if c.primary == nil || c.promoted.Load() {
 		return nil, unsupported("this lock has no replica to promote")
 	}
 	sent, applied := c.primary.replica.offsets()
 	c.primary.replica.stop()
 	c.primary.crash()
-	c.promoted = true
+	c.promoted.Store(true)
 	reset := c.resetConnections(nemesis.Primary)
 	return func() (nemesis.Evidence, error) {
 		return nemesis.Evidence{Effective: true, Detail: map[string]string{

@@ -166,7 +166,7 @@ func (r *run) body(cluster Cluster, testbed string) error {
 	finished := r.drive(clients[:len(clients)-1])
 	d.finish()
 	if finished {
-		time.Sleep(r.scenario.TTL / 100) // what was held back arrives first
+		time.Sleep(r.scenario.TTL / 100) // part of the story: what a fault held back arrives late, and then the probe asks
 		r.probe(clients[len(clients)-1])
 	}
 	var unsettled error
