@@ -169,3 +169,20 @@ func TestAnyTextMakesWellFormedReports(t *testing.T) {
 		}
 	})
 }
+
+func TestAReasonIsShownWithItsRun(t *testing.T) {
+	run := Run{Lock: "redlock", Scenario: "s", AsExpected: true, Because: "four of five clocks are right",
+		Verdicts: map[string]checker.Verdict{checker.Exclusion: {Status: checker.Held}}}
+	var with, without strings.Builder
+	if err := WriteRun(&with, run, Layout{}); err != nil {
+		t.Fatal(err)
+	}
+	run.Because = ""
+	if err := WriteRun(&without, run, Layout{}); err != nil {
+		t.Fatal(err)
+	}
+	const line = "  expected because four of five clocks are right\n"
+	if !strings.Contains(with.String(), line) || strings.Contains(without.String(), "because") {
+		t.Errorf("with a reason:\n%s\nwithout:\n%s", with.String(), without.String())
+	}
+}

@@ -24,8 +24,9 @@ type Run struct {
 	Testbed  string `json:"testbed"`
 	Seed     uint64 `json:"seed"`
 
-	Verdicts   map[string]checker.Verdict `json:"verdicts"` // by name of the property
-	Expected   map[string]checker.Status  `json:"expected"` // only what the scenario states
+	Verdicts   map[string]checker.Verdict `json:"verdicts"`          // by name of the property
+	Expected   map[string]checker.Status  `json:"expected"`          // only what the scenario states
+	Because    string                     `json:"because,omitempty"` // why the scenario expects so, if it says
 	AsExpected bool                       `json:"as_expected"`
 	Unexpected []string                   `json:"unexpected,omitempty"` // "exclusion: expected held, got violated"
 

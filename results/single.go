@@ -78,6 +78,9 @@ func (p *printer) outcome(r Run) {
 		text += fmt.Sprintf("; %d events", r.Events)
 	}
 	p.line(text)
+	if r.Because != "" {
+		p.paragraph(indent, indent+indent, "expected because "+printable(r.Because))
+	}
 	if outcome == Unsupported {
 		p.paragraph(indent, indent, reason(r))
 	}

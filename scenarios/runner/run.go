@@ -23,6 +23,7 @@ type Outcome struct {
 	Verdicts    map[string]checker.Verdict // by property
 	Expected    map[string]checker.Status
 	Unexpected  []string // sentences; empty: as expected
+	Because     string   // why the scenario expects so, if it says
 	Unsupported string   // why the plan cannot run here; then there is nothing else
 	Err         error    // what the lock or the harness did that no run may; verdicts on what was recorded remain
 	Elapsed     time.Duration
@@ -61,7 +62,7 @@ func Run(bed Testbed, plan Plan, out io.Writer) (Outcome, error) {
 		return o, fmt.Errorf("judge %s: %w", plan.Key(), err)
 	}
 	rule := plan.Scenario.Expected(plan.Lock.Name, plan.Fencing)
-	o.Expected, o.Unexpected = rule.Statuses(), rule.Compare(o.Verdicts)
+	o.Expected, o.Unexpected, o.Because = rule.Statuses(), rule.Compare(o.Verdicts), rule.Because
 	o.Elapsed = time.Since(began)
 	return o, nil
 }
