@@ -8,8 +8,13 @@ type ClockStep struct {
 	By   time.Duration
 }
 
-func (f ClockStep) Kind() string                  { return "clock-step" }
-func (f ClockStep) Subject() string               { return f.Node }
+// Kind implements Fault.
+func (f ClockStep) Kind() string { return "clock-step" }
+
+// Subject implements Fault.
+func (f ClockStep) Subject() string { return f.Node }
+
+// Inject implements Fault.
 func (f ClockStep) Inject(t Target) (Heal, error) { return t.StepClock(f.Node, f.By) }
 
 // ClockRate makes a node's wall clock run Rate times as fast as time, from 0 (it stands still) to 1000; healing sets the rate
@@ -19,6 +24,11 @@ type ClockRate struct {
 	Rate float64
 }
 
-func (f ClockRate) Kind() string                  { return "clock-rate" }
-func (f ClockRate) Subject() string               { return f.Node }
+// Kind implements Fault.
+func (f ClockRate) Kind() string { return "clock-rate" }
+
+// Subject implements Fault.
+func (f ClockRate) Subject() string { return f.Node }
+
+// Inject implements Fault.
 func (f ClockRate) Inject(t Target) (Heal, error) { return t.SetClockRate(f.Node, f.Rate) }

@@ -6,6 +6,11 @@ type Crash struct {
 	Keep Survival
 }
 
-func (f Crash) Kind() string                  { return "crash" }
-func (f Crash) Subject() string               { return f.Node }
+// Kind implements Fault.
+func (f Crash) Kind() string { return "crash" }
+
+// Subject implements Fault.
+func (f Crash) Subject() string { return f.Node }
+
+// Inject implements Fault.
 func (f Crash) Inject(t Target) (Heal, error) { return t.CrashNode(f.Node, f.Keep) }

@@ -20,6 +20,7 @@ func (f Disturb) Kind() string {
 	}
 }
 
+// Subject implements Fault.
 func (f Disturb) Subject() string {
 	names := make([]string, len(f.Links))
 	for i, l := range f.Links {
@@ -28,4 +29,5 @@ func (f Disturb) Subject() string {
 	return strings.Join(names, " ")
 }
 
+// Inject implements Fault.
 func (f Disturb) Inject(t Target) (Heal, error) { return t.Disturb(f.Links, f.How) }

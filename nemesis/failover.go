@@ -4,6 +4,11 @@ package nemesis
 // Disturb to make it lag. It does not heal.
 type Failover struct{}
 
-func (f Failover) Kind() string                  { return "failover" }
-func (f Failover) Subject() string               { return Primary }
+// Kind implements Fault.
+func (f Failover) Kind() string { return "failover" }
+
+// Subject implements Fault.
+func (f Failover) Subject() string { return Primary }
+
+// Inject implements Fault.
 func (f Failover) Inject(t Target) (Heal, error) { return t.Failover() }

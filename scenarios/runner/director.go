@@ -38,8 +38,9 @@ type director struct {
 type strike struct {
 	number   int // from 1
 	step     nemesis.Step
-	heal     nemesis.Heal
+	heal     nemesis.Heal // nil until the injection is done
 	injected bool
+	healing  bool // its healing came due before the injection was done
 	over     bool
 }
 
@@ -149,20 +150,22 @@ func (d *director) inject(s *strike) {
 		Process: s.process(), Role: history.Nemesis, Type: history.Invoke, Op: history.Op(s.step.Fault.Kind()), Detail: detail,
 	})
 	heal, err := s.step.Fault.Inject(d.target)
+	d.mu.Lock()
+	s.heal, s.over = heal, err != nil
+	healing := s.healing
+	d.mu.Unlock()
 	if err != nil {
-		s.over = true
 		d.record(d.completion(s, history.Fail, err.Error(), nil))
 		return
 	}
-	s.heal = heal
 	if f, ok := s.step.Fault.(nemesis.Kill); ok {
 		d.died(f.Client)
 	}
 	switch {
+	case healing, instantaneous(s.step.Fault):
+		d.healStrike(s)
 	case s.step.For > 0:
 		d.schedule(d.now()+s.step.For, len(d.strikes)+s.number, func() { d.healStrike(s) })
-	case instantaneous(s.step.Fault):
-		d.healStrike(s)
 	}
 }
 
@@ -177,7 +180,8 @@ func instantaneous(f nemesis.Fault) bool {
 
 func (d *director) healStrike(s *strike) {
 	d.mu.Lock()
-	if !s.injected || s.over {
+	if s.heal == nil || s.over {
+		s.healing = s.injected
 		d.mu.Unlock()
 		return
 	}
@@ -321,8 +325,11 @@ func (d *director) finish() {
 		d.healStrike(s)
 	}
 	for _, s := range d.strikes {
-		if !s.injected && !s.over {
-			s.over = true
+		d.mu.Lock()
+		never := !s.injected && !s.over
+		s.over = s.over || never
+		d.mu.Unlock()
+		if never {
 			d.record(d.completion(s, history.Fail, "never struck: its moment, "+s.step.When.String()+", did not come", nil))
 		}
 	}
