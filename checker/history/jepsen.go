@@ -229,6 +229,7 @@ func (j *jepsen) client(op jepsenOp, e Event) error {
 		j.count(e.Op)
 		p = &pending{f: op.f.Text, line: j.line}
 		j.fill(&e, op.value, p)
+		e.Index = j.events // before it is kept: finish goes by it
 		p.invoke = e
 		j.open[e.Process] = p
 		if e.Op == Release && j.holds[e.Process] > 0 {
