@@ -103,4 +103,13 @@ type Entry struct {
 	Source  string // where the algorithm is written down
 	Limits  string // what it is known not to do, and when its fence can go wrong
 	New     func(Env) (Lock, error)
+
+	// Module is the path and version of the library that the lock is from, as in "example.org/lock v1.2.3"; empty if it is
+	// written here.
+	Module string
+	// Like names the lock of All that this one is expected to behave as, for locks that scenarios do not know by name.
+	Like string
 }
+
+// Known reports whether name is the entry's own or that of the lock it is like.
+func (e Entry) Known(name string) bool { return name != "" && (name == e.Name || name == e.Like) }

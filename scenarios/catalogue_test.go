@@ -76,7 +76,7 @@ func TestEveryRuleOfTheCatalogueMattersToSomeRun(t *testing.T) {
 func expectations(s *Scenario) []Rule {
 	var rules []Rule
 	for _, l := range locks.All {
-		rules = append(rules, s.Expected(l.Name, false), s.Expected(l.Name, true))
+		rules = append(rules, s.Expected(l, false), s.Expected(l, true))
 	}
 	return rules
 }

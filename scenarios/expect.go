@@ -13,7 +13,7 @@ import (
 // Rule says what some locks are expected to do in a scenario. The last rule that matches a run counts, alone; a rule with
 // Also adds to the one before it instead. No property is in two of Violated, Held and May.
 type Rule struct {
-	Locks    []string // of locks.All; empty: every lock
+	Locks    []string // of locks.All, and those that are like them; empty: every lock
 	Fencing  *bool    // nil: with and without
 	Violated []string // exactly these properties are violated ...
 	Also     []string // (alone: these beside what an earlier rule says)
@@ -74,11 +74,11 @@ var headline = []string{checker.Exclusion, checker.Effects}
 
 // Expected finds the rule for a run; the zero Rule, if none matches, expects both headline properties to hold. What a rule
 // adds with Also is demanded even if the rule before it leaves it open.
-func (s *Scenario) Expected(lock string, fencing bool) Rule {
+func (s *Scenario) Expected(lock locks.Entry, fencing bool) Rule {
 	var rule Rule
 	for _, r := range s.Expect {
 		switch {
-		case len(r.Locks) > 0 && !slices.Contains(r.Locks, lock), r.Fencing != nil && *r.Fencing != fencing:
+		case len(r.Locks) > 0 && !slices.ContainsFunc(r.Locks, lock.Known), r.Fencing != nil && *r.Fencing != fencing:
 		case len(r.Also) > 0:
 			rule.Violated = append(slices.Clone(rule.Violated), r.Also...)
 			rule.May = slices.DeleteFunc(slices.Clone(rule.May), func(p string) bool { return slices.Contains(r.Also, p) })

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func TestTheLastRuleThatMatchesCountsAlone(t *testing.T) {
 		{"single-del", true, map[string]checker.Status{
 			"exclusion": violated, "effects": held, "fence-order": held, "ownership": violated}},
 	} {
-		if got := s.Expected(tt.lock, tt.fencing).Statuses(); !maps.Equal(got, tt.want) {
+		if got := s.Expected(locks.Entry{Name: tt.lock}, tt.fencing).Statuses(); !maps.Equal(got, tt.want) {
 			t.Errorf("%s, fencing %v: %v, want %v", tt.lock, tt.fencing, got, tt.want)
 		}
 	}
@@ -55,7 +56,7 @@ func TestTheLastRuleThatMatchesCountsAlone(t *testing.T) {
 func TestWithoutARuleBothHeadlinePropertiesAreExpectedToHold(t *testing.T) {
 	want := map[string]checker.Status{"exclusion": held, "effects": held}
 	for _, s := range []*Scenario{parse(t, ok), rules(t, "- locks: [redlock]", "  violated: [exclusion]")} {
-		if got := s.Expected("single", true).Statuses(); !maps.Equal(got, want) {
+		if got := s.Expected(locks.Entry{Name: "single"}, true).Statuses(); !maps.Equal(got, want) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
@@ -64,10 +65,10 @@ func TestWithoutARuleBothHeadlinePropertiesAreExpectedToHold(t *testing.T) {
 func TestAlsoDemandsWhatTheRuleBeforeLeavesOpenOrSaysToHold(t *testing.T) {
 	for _, before := range []string{"  may: [ownership]", "  held: [ownership]", "  violated: [exclusion]"} {
 		s := rules(t, "- because: first", before, "- locks: [single-del]", "  also: [ownership]")
-		if got := s.Expected("single-del", false).Statuses()["ownership"]; got != violated {
+		if got := s.Expected(locks.Entry{Name: "single-del"}, false).Statuses()["ownership"]; got != violated {
 			t.Errorf("after%s: also [ownership] expects %v", before, got)
 		}
-		if got := s.Expected("single", false).Statuses()["ownership"]; got == violated {
+		if got := s.Expected(locks.Entry{Name: "single"}, false).Statuses()["ownership"]; got == violated {
 			t.Errorf("after%s: also [ownership] reaches a lock that it does not name", before)
 		}
 	}
@@ -77,7 +78,7 @@ func TestExpectedDoesNotChangeTheRules(t *testing.T) {
 	s := rules(t, "- violated: [exclusion]", "  may: [ownership, effects]", "- also: [ownership]")
 	want := rules(t, "- violated: [exclusion]", "  may: [ownership, effects]", "- also: [ownership]").Expect
 	for range 2 {
-		if got := s.Expected("single", true); !reflect.DeepEqual(got.Violated, []string{"exclusion", "ownership"}) {
+		if got := s.Expected(locks.Entry{Name: "single"}, true); !reflect.DeepEqual(got.Violated, []string{"exclusion", "ownership"}) {
 			t.Errorf("violated: %v", got.Violated)
 		}
 	}
@@ -160,7 +161,7 @@ func TestARuleAcceptsJustTheStatusesThatItDemands(t *testing.T) {
 	statuses := []checker.Status{checker.Undecided, held, violated}
 	rapid.Check(t, func(t *rapid.T) {
 		s := &Scenario{Expect: rapid.SliceOfN(rapid.Custom(drawRule), 0, 5).Draw(t, "rules")}
-		rule := s.Expected(rapid.SampledFrom(locks.All).Draw(t, "lock").Name, rapid.Bool().Draw(t, "fencing"))
+		rule := s.Expected(rapid.SampledFrom(locks.All).Draw(t, "lock"), rapid.Bool().Draw(t, "fencing"))
 		want, verdicts := rule.Statuses(), map[string]checker.Verdict{}
 		differ := 0
 		for _, p := range checker.All {
@@ -182,4 +183,25 @@ func TestARuleAcceptsJustTheStatusesThatItDemands(t *testing.T) {
 			t.Errorf("%d differ, but %q", differ, got)
 		}
 	})
+}
+
+// A lock from elsewhere is expected to do what the lock does that it is like, unless a later rule names it.
+func TestLockFromElsewhereIsExpectedToDoAsTheOneItIsLike(t *testing.T) {
+	s := Scenario{Expect: []Rule{
+		{Locks: []string{"single"}, Violated: []string{"effects"}},
+		{Locks: []string{"theirs"}, Violated: []string{"exclusion"}},
+	}}
+	for _, tt := range []struct {
+		lock locks.Entry
+		want []string
+	}{
+		{locks.Entry{Name: "ours", Like: "single"}, []string{"effects"}},
+		{locks.Entry{Name: "theirs", Like: "single"}, []string{"exclusion"}},
+		{locks.Entry{Name: "other", Like: "redlock"}, nil},
+		{locks.Entry{Name: "unlike"}, nil},
+	} {
+		if got := s.Expected(tt.lock, false).Violated; !slices.Equal(got, tt.want) {
+			t.Errorf("%s, like %q: violated %v, want %v", tt.lock.Name, tt.lock.Like, got, tt.want)
+		}
+	}
 }

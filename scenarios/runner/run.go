@@ -61,7 +61,7 @@ func Run(bed Testbed, plan Plan, out io.Writer) (Outcome, error) {
 	if o.Verdicts, err = checker.Judge(o.Events); err != nil {
 		return o, fmt.Errorf("judge %s: %w", plan.Key(), err)
 	}
-	rule := plan.Scenario.Expected(plan.Lock.Name, plan.Fencing)
+	rule := plan.Scenario.Expected(plan.Lock, plan.Fencing)
 	o.Expected, o.Unexpected, o.Because = rule.Statuses(), rule.Compare(o.Verdicts), rule.Because
 	o.Elapsed = time.Since(began)
 	return o, nil
