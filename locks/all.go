@@ -97,4 +97,34 @@ var All = []Entry{
 		Limits: "No protection from a pause longer than the session, nor from one while the grant is under way; work that hangs keeps " +
 			"the lock for ever. The fence is the grant's revision, which the service never gives out twice.",
 	},
+	{
+		Name: "redsync", Servers: OneNode, New: newRedsync, Like: "single",
+		Module:  "github.com/go-redsync/redsync/v4 v4.18.1",
+		Summary: "the Go library redsync on one node",
+		Source:  "https://pkg.go.dev/github.com/go-redsync/redsync/v4",
+		Limits: "As single, but it compares the lease with the clock after the reply. It has no fences. A context that ends during an " +
+			"attempt leaves the key behind for a TTL.",
+	},
+	{
+		Name: "redsync-5", Servers: FiveNodes, New: newRedsync, Like: "redlock",
+		Module:  "github.com/go-redsync/redsync/v4 v4.18.1",
+		Summary: "the Go library redsync on five nodes, as a Redlock",
+		Source:  "https://pkg.go.dev/github.com/go-redsync/redsync/v4",
+		Limits:  "As redlock. It has no fences. A context that ends during an attempt leaves the keys behind for a TTL.",
+	},
+	{
+		Name: "redislock", Servers: OneNode, New: newRedislock, Like: "single",
+		Module:  "github.com/bsm/redislock v0.9.4",
+		Summary: "the Go library bsm/redislock",
+		Source:  "https://pkg.go.dev/github.com/bsm/redislock",
+		Limits:  "As single. It has no fences, gives up at the first error of the connection, and undoes nothing after one.",
+	},
+	{
+		Name: "rueidislock", Servers: OneNode, New: newRueidislock, Like: "single-watchdog",
+		Module:  "github.com/redis/rueidis v1.0.79",
+		Summary: "the Go library rueidislock: two of three keys on one node, renewed every TTL/2",
+		Source:  "https://pkg.go.dev/github.com/redis/rueidis/rueidislock",
+		Limits: "As single-watchdog. It has no fences, trusts the client's wall clock for the expiry, and tells a holder that is cut off " +
+			"of the loss only up to half a TTL after the keys are gone.",
+	},
 }

@@ -153,7 +153,7 @@ var broken = []struct{ law, text, want string }{
 	{"one property without list", ok + "expect:\n  - held: progress\n", `broken.yaml:4:11: held: want a list, such as "[exclusion]"`},
 	{"a property twice", ok + "expect:\n  - may: [effects, effects]\n", `broken.yaml:4:20: may: effects occurs twice`},
 	{"an unknown lock", ok + "expect:\n  - locks: [single, redlok]\n", `broken.yaml:4:21: locks: "redlok" is none of none, process-mutex, ` +
-		`setnx-expire, single-del, single-getdel, single, single-watchdog, failover, redlock, redlock-watchdog, consensus`},
+		`setnx-expire, single-del, single-getdel, single, single-watchdog, failover, redlock, redlock-watchdog, consensus, redsync, redsync-5, redislock, rueidislock`},
 	{"a rule of no lock", ok + "expect:\n  - locks: []\n", `broken.yaml:4:12: locks: the list is empty; name at least one, or leave locks out`},
 	{"fencing of many minds", ok + "expect:\n  - fencing: both\n", `broken.yaml:4:14: fencing: "both" is none of on, off, true, false`},
 	{"also nothing", ok + "expect:\n  - also: []\n", `broken.yaml:4:11: also: the list is empty; name at least one, or leave also out`},

@@ -29,8 +29,8 @@ type planFlags struct {
 
 func (f *planFlags) add(c *call) {
 	f.changed = c.flags.Changed
-	c.flags.StringArrayVar(&f.lock, "lock", nil, "lock to test, by `NAME`; may be repeated (compare: all by default)")
-	c.flags.StringSliceVar(&f.locks, "locks", nil, "the same as a `LIST`: a,b or all")
+	c.flags.StringArrayVar(&f.lock, "lock", nil, "lock to test, by `NAME`; may be repeated (compare: built-in by default)")
+	c.flags.StringSliceVar(&f.locks, "locks", nil, "the same as a `LIST`: a,b; or built-in, third-party or all")
 	c.flags.StringArrayVar(&f.scenario, "scenario", nil,
 		"scenario by `NAME`, code or file.yaml; may be repeated (compare: all by default)")
 	c.flags.StringSliceVar(&f.scenarios, "scenarios", nil, "the same as a `LIST`: a,b or all")
@@ -119,21 +119,45 @@ func (f *planFlags) names(flag string, one, list []string) ([]string, error) {
 	return unique, nil
 }
 
+// lockWords name many locks at once.
+var lockWords = map[string]func(locks.Entry) bool{
+	"built-in":    func(e locks.Entry) bool { return e.Module == "" },
+	"third-party": func(e locks.Entry) bool { return e.Module != "" },
+}
+
+// lockEntries are the chosen ones. By default those are the built-in ones: the table that teaches. Libraries have
+// releases, and a table that changes with them is asked for.
 func (f *planFlags) lockEntries() ([]locks.Entry, error) {
 	chosen, err := f.names("lock", f.lock, f.locks)
 	if err != nil {
 		return nil, err
 	}
-	if len(chosen) == 0 {
+	if len(chosen) == 0 && (f.changed("lock") || f.changed("locks")) {
 		return locks.All, nil
 	}
+	if len(chosen) == 0 {
+		chosen = []string{"built-in"}
+	}
 	var entries []locks.Entry
+	add := func(e locks.Entry) {
+		if !slices.ContainsFunc(entries, func(o locks.Entry) bool { return o.Name == e.Name }) {
+			entries = append(entries, e)
+		}
+	}
 	for _, name := range chosen {
+		if word, ok := lockWords[name]; ok {
+			for _, e := range locks.All {
+				if word(e) {
+					add(e)
+				}
+			}
+			continue
+		}
 		e, err := locks.Find(name)
 		if err != nil {
 			return nil, usagef("--lock: %w%s", err, didYouMean(name, lockNames()))
 		}
-		entries = append(entries, e)
+		add(e)
 	}
 	return entries, nil
 }

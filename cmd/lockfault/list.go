@@ -15,7 +15,11 @@ func (c *call) listKind(kind string) error {
 	switch kind {
 	case "locks":
 		for _, l := range locks.All {
-			fmt.Fprintf(w, "%s\t%s\n", l.Name, l.Summary)
+			summary := l.Summary
+			if l.Module != "" {
+				summary += "; third-party: " + l.Module
+			}
+			fmt.Fprintf(w, "%s\t%s\n", l.Name, summary)
 		}
 	case "scenarios":
 		all, err := scenarios.Catalogue()
