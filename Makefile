@@ -8,7 +8,7 @@ STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export TESTCONTAINERS_RYUK_DISABLED ?= true
 export TESTCONTAINERS_HOST_OVERRIDE ?= 127.0.0.1
 
-.PHONY: all check check-slow test test-docker testbeds bench compare clean
+.PHONY: all check check-slow test test-docker testbeds libraries bench compare clean
 
 all: check test
 
@@ -32,6 +32,10 @@ test-docker:
 testbeds:
 	$(GO) run ./docker/testbeds > results/testbeds.md.new
 	mv results/testbeds.md.new results/testbeds.md
+
+# libraries: the catalogue's verdicts on third-party locks, and the other outputs that stand in pages.
+libraries:
+	$(GO) test -count 1 ./cmd/lockfault -run Readme -update
 
 # check-slow: the special-purpose checkers against porcupine, on a million random histories each (about 20 minutes).
 HISTORIES ?= 1000000

@@ -122,9 +122,9 @@ var All = []Entry{
 	{
 		Name: "rueidislock", Servers: OneNode, New: newRueidislock, Like: "single-watchdog",
 		Module:  "github.com/redis/rueidis v1.0.79",
-		Summary: "the Go library rueidislock: two of three keys on one node, renewed every TTL/2",
+		Summary: "the Go library rueidislock on one node, renewed every TTL/2",
 		Source:  "https://pkg.go.dev/github.com/redis/rueidis/rueidislock",
-		Limits: "As single-watchdog. It has no fences, trusts the client's wall clock for the expiry, and tells a holder that is cut off " +
-			"of the loss only up to half a TTL after the keys are gone.",
+		Limits: "As single-watchdog. It has no fences, and sets the expiry by the client's wall clock. A holder that is cut off is told " +
+			"so only half a TTL after its key is gone (A10). Run without client-side caching.",
 	},
 }

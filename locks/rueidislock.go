@@ -11,11 +11,11 @@ import (
 	"github.com/redis/rueidis/rueidislock"
 )
 
-// rueidisLock is github.com/redis/rueidis/rueidislock as it is. The library takes a majority of three keys on one
-// server, renews them every half TTL, and gives its holder a context that ends with the lease: Lost.
+// rueidisLock is github.com/redis/rueidis/rueidislock as it is, with one key, as its README says for one Redis. The
+// library renews the key every half TTL and gives its holder a context that ends with the lease: Lost.
 //
-// Client-side caching is off, as the library's documentation says for servers without it; waiting clients then ask every
-// 20 ms instead of being told.
+// Client-side caching is off, as its README says for servers without it. Then nothing tells a holder that its key is
+// gone before the next renewal, nor a waiting client that the lock is free: it asks every 20 ms.
 type rueidisLock struct {
 	locker rueidislock.Locker
 	held   map[*Lease]context.CancelFunc
@@ -28,6 +28,7 @@ func newRueidislock(env Env) (Lock, error) {
 	}
 	locker, err := rueidislock.NewLocker(rueidislock.LockerOption{
 		KeyValidity: env.TTL,
+		KeyMajority: 1,
 		ClientOption: rueidis.ClientOption{
 			InitAddress:       env.Nodes[:1],
 			ForceSingleClient: true,

@@ -10,37 +10,44 @@ import (
 	"testing"
 )
 
-// TestReadmeShowsTheRealOutput of the commands it names; -update writes it. It also shows that virtual time works in an
-// ordinary binary.
+// blocks are the commands whose output stands in a page, in a block with a name.
+var blocks = []struct{ page, block, args string }{
+	{"../../README.md", "matrix", "compare --format matrix"},
+	{"../../README.md", "story", "run --lock redlock --scenario pause-after-acquire"},
+	{"../../results/libraries.md", "libraries", "compare --locks single,redsync,redislock,single-watchdog,rueidislock,redlock,redsync-5 " +
+		"--fencing off --format matrix"},
+}
+
+// TestReadmeShowsTheRealOutput of the commands it names, as other pages do; -update writes it. It also shows that virtual
+// time works in an ordinary binary.
 func TestReadmeShowsTheRealOutput(t *testing.T) {
-	const path = "../../README.md"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	readme := string(text)
 	binary := ordinaryBinary(t)
-	for _, block := range []struct{ name, args string }{
-		{"matrix", "compare --format matrix"},
-		{"story", "run --lock redlock --scenario pause-after-acquire"},
-	} {
-		got := timeless(output(t, binary, block.args))
-		begin := strings.Index(readme, "<!-- "+block.name+":")
-		end := strings.Index(readme, "<!-- /"+block.name+" -->")
-		if begin < 0 || end < begin {
-			t.Fatalf("the README has no block %s", block.name)
-		}
-		begin += strings.Index(readme[begin:], "\n") + 1
-		want := readme[begin:end]
-		if block := "```\n" + got + "```\n"; *update {
-			readme = readme[:begin] + block + readme[end:]
-		} else if timeless(want) != block {
-			t.Errorf("the block %q is not what the command prints; -update writes it\n%s", want, got)
-		}
-	}
-	if *update {
-		if err := os.WriteFile(path, []byte(readme), 0o644); err != nil {
+	for _, s := range blocks {
+		text, err := os.ReadFile(s.page)
+		if err != nil {
 			t.Fatal(err)
+		}
+		page := string(text)
+		if !strings.Contains(page, "lockfault "+s.args+"\n") {
+			t.Errorf("%s does not name the command that writes its block %q: lockfault %s", s.page, s.block, s.args)
+		}
+		got := timeless(output(t, binary, s.args))
+		begin := strings.Index(page, "<!-- "+s.block+":")
+		end := strings.Index(page, "<!-- /"+s.block+" -->")
+		if begin < 0 || end < begin {
+			t.Fatalf("%s has no block %s", s.page, s.block)
+		}
+		begin += strings.Index(page[begin:], "\n") + 1
+		want := page[begin:end]
+		if block := "```\n" + got + "```\n"; *update {
+			page = page[:begin] + block + page[end:]
+		} else if timeless(want) != block {
+			t.Errorf("%s: the block %q is not what the command prints; -update writes it\n%s", s.page, s.block, got)
+		}
+		if *update {
+			if err := os.WriteFile(s.page, []byte(page), 0o644); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 }
