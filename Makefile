@@ -8,7 +8,7 @@ STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export TESTCONTAINERS_RYUK_DISABLED ?= true
 export TESTCONTAINERS_HOST_OVERRIDE ?= 127.0.0.1
 
-.PHONY: all check check-slow test test-docker testbeds libraries bench compare clean
+.PHONY: all check check-slow test test-docker test-endurance testbeds libraries bench compare clean
 
 all: check test
 
@@ -19,14 +19,24 @@ check:
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
 
-# test: every test that needs nothing but Go, with the race detector.
+# test: every test that needs nothing but Go, with the race detector; then, alone since they run in real time, those on
+# containers.
 test:
-	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /docker$$)
+	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /docker)
+	@$(MAKE) --no-print-directory test-docker
 
-# test-docker: the container testbed, alone since it runs in real time; skipped, and says so, without an engine or images.
-# LOCKFAULT_REQUIRE_DOCKER=1 makes a failure of that.
+# test-docker: the container testbed; without an engine or its images what needs them is skipped, and the last line says so.
+# LOCKFAULT_REQUIRE_DOCKER=1 makes a failure of that. go test does not show what a test that passes has to say, hence the file.
+CONTAINER_TESTS ?= ./docker/...
 test-docker:
-	$(GO) test -count 1 -timeout 20m ./docker
+	@notes=$$(mktemp); \
+	echo "LOCKFAULT_NOTES=$$notes $(GO) test -count 1 -p 1 -timeout 20m $(CONTAINER_TESTS)"; \
+	LOCKFAULT_NOTES=$$notes $(GO) test -count 1 -p 1 -timeout 20m $(CONTAINER_TESTS); status=$$?; \
+	if [ -s $$notes ]; then echo; sort -u $$notes; fi; rm -f $$notes; exit $$status
+
+# test-endurance: 5 clients, 200 sections each, under faults drawn from a seed, on containers; about five minutes.
+test-endurance:
+	LOCKFAULT_ENDURANCE=1 $(MAKE) --no-print-directory test-docker CONTAINER_TESTS='-run Endurance ./docker/aftermath'
 
 # testbeds: the catalogue in virtual time and on containers, side by side.
 testbeds:
