@@ -52,14 +52,11 @@ func clear(dir string) error {
 		return err
 	}
 	defer root.Close()
-	for _, run := range report.Runs {
-		if run.Dir == "" || !filepath.IsLocal(run.Dir) {
-			continue
-		}
-		if err := removeFiles(root, run.Dir); err != nil {
+	for _, dir := range append(begun(root, report), runDirs(report)...) {
+		if err := removeFiles(root, dir); err != nil {
 			return err
 		}
-		for empty := filepath.Clean(run.Dir); empty != "."; empty = filepath.Dir(empty) {
+		for empty := filepath.Clean(dir); empty != "."; empty = filepath.Dir(empty) {
 			if root.Remove(empty) != nil {
 				break // not empty, or gone with an earlier run
 			}
@@ -68,8 +65,36 @@ func clear(dir string) error {
 	return removeFiles(root, ".")
 }
 
-// removeFiles removes the files that lockfault writes. The verdicts go last: they tell that the others may go.
+func runDirs(report Report) []string {
+	var dirs []string
+	for _, run := range report.Runs {
+		if run.Dir != "" && filepath.IsLocal(run.Dir) {
+			dirs = append(dirs, run.Dir)
+		}
+	}
+	return dirs
+}
+
+// begun finds the folders that Folder.Run made for runs of which the report does not tell: it was interrupted.
+func begun(root *os.Root, report Report) []string {
+	if report.NotRun == 0 {
+		return nil
+	}
+	dirs, _ := fs.Glob(root.FS(), "*/*/*fenced*") // the pattern is right
+	return dirs
+}
+
+// removeFiles removes the files that lockfault writes, also half written. The verdicts go last: they tell that the others
+// may go.
 func removeFiles(root *os.Root, dir string) error {
+	for _, name := range []string{HistoryFile, PlanFile, PageFile, VerdictsFile} {
+		half, _ := fs.Glob(root.FS(), filepath.ToSlash(filepath.Join(dir, "."+name+"-*")))
+		for _, file := range half {
+			if err := root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
 	for _, name := range []string{HistoryFile, PlanFile, PageFile, VerdictsFile} {
 		if err := root.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

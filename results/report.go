@@ -16,7 +16,7 @@ type Report struct {
 	Versions map[string]string `json:"versions,omitempty"` // of lockfault, Go, the libraries, the servers
 	Elapsed  time.Duration     `json:"elapsed_ns,omitempty"`
 	Budget   time.Duration     `json:"budget_ns,omitempty"` // 0: none was set
-	NotRun   int               `json:"not_run,omitempty"`   // plans for which the budget did not suffice
+	NotRun   int               `json:"not_run,omitempty"`   // plans that were not run to the end: the budget did not suffice, or the command was interrupted
 	Runs     []Run             `json:"runs"`
 }
 

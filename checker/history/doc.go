@@ -41,7 +41,9 @@
 //	          key-deleted             ok                     a command removed a key
 //	          key-expired             ok                     a key ran out
 //	nemesis   pause, cut, crash, ...  invoke, ok fail info   injected; healed, with evidence (ok) or without effect (fail)
-//	harness   begin                   any                    first line; detail is the Plan, of which nothing is required
+//	harness   begin                   any                    first line; detail is the Plan, of which nothing is required;
+//	                                                         order=heard in it: the lines stand as they were heard, and
+//	                                                         time_ns may be less than in the line before
 //	          end                     any                    last line; without it nothing counts as held, since the rest
 //	                                                         may be missing
 //

@@ -47,6 +47,9 @@ func NewReader(r io.Reader, name string) *Reader { return &Reader{name: name, in
 
 // ReadAll reads a whole history. With an error it returns the events before the broken line.
 //
+// A history that was cut off while its events stood in the order in which they were heard is put in the order of their
+// times; of its last tenth of a second something may be missing, so that is left out, with a warning.
+//
 // An event takes 184 bytes, and a regular file's history is given room for at the start, by its first thousand lines.
 func ReadAll(r io.Reader, name string) (events []Event, warnings []string, err error) {
 	reader := NewReader(r, name)
@@ -56,6 +59,14 @@ func ReadAll(r io.Reader, name string) (events []Event, warnings []string, err e
 
 // ReadAll reads what remains, as the function of this name does.
 func (r *Reader) ReadAll() ([]Event, error) {
+	events, err := r.readRest()
+	if r.order.heard && len(events) > 0 {
+		events = r.sort(events)
+	}
+	return events, err
+}
+
+func (r *Reader) readRest() ([]Event, error) {
 	size := sizeOf(r.in)
 	var events []Event
 	roomy := false // no append has made room since make did
@@ -106,13 +117,18 @@ func sizeOf(r io.Reader) int64 {
 	return info.Size()
 }
 
-// Events yields the events in order, to be ranged over once. An error comes last, with a zero event.
+// Events yields the events in order, to be ranged over once. An error comes last, with a zero event. One that was cut off
+// while its events stood as they were heard is read into memory first.
 func (r *Reader) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for {
 			var event Event
 			err := r.next(&event)
 			if err == io.EOF {
+				return
+			}
+			if r.order.heard && err == nil {
+				r.yieldSorted(event, yield)
 				return
 			}
 			if err != nil {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -49,6 +51,7 @@ func (c *call) prepare(plan *planFlags, output *outputFlags) ([]runner.Plan, err
 type findings struct {
 	folder string
 	report results.Report // its Dirs lead there from the working directory
+	cut    []string       // histories of runs that were under way when the command was interrupted
 	err    error          // why the harness gave up; the report has what was judged until then
 }
 
@@ -63,6 +66,10 @@ func (c *call) carryOut(plans []runner.Plan, budget time.Duration, output output
 	}
 	jobs, err := makeJobs(folder, plans, report.Versions)
 	if err != nil {
+		return findings{}, err
+	}
+	// What is killed has told that it began, so that its folder can be used again.
+	if err := folder.WriteVerdicts(results.Report{When: report.When, Command: report.Command, Versions: report.Versions, NotRun: len(jobs)}); err != nil {
 		return findings{}, err
 	}
 	p := &pool{folder: folder, versions: report.Versions}
@@ -83,18 +90,27 @@ func (c *call) carryOut(plans []runner.Plan, budget time.Duration, output output
 		runErr = p.run(c.ctx, q)
 	}
 	p.progress.clear()
+	var cut []string
 	for _, j := range jobs {
 		if j.done {
 			report.Runs = append(report.Runs, j.run)
-		} else {
-			report.NotRun++
+			continue
+		}
+		report.NotRun++
+		if path := filepath.Join(j.dir.Path, results.HistoryFile); exists(path) {
+			cut = append(cut, path)
 		}
 	}
 	report.Elapsed = time.Since(began)
 	if err := folder.WriteVerdicts(report); err != nil && runErr == nil {
 		runErr = err
 	}
-	return findings{folder: folder.Path, report: report.From(folder.Path), err: runErr}, nil
+	return findings{folder: folder.Path, report: report.From(folder.Path), cut: cut, err: runErr}, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // makeJobs makes the folders in the order of the plans, so that their names do not depend on which run is done first.

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/lockfault/lockfault/docker"
-	"github.com/lockfault/lockfault/results"
 	"github.com/lockfault/lockfault/scenarios/runner"
 )
 
@@ -60,20 +57,9 @@ func (p *pool) runOn(ctx context.Context, cfg docker.Config, q *queue) (err erro
 	}
 	defer func() { err = errors.Join(err, bed.Close()) }()
 	for j := q.take(ctx); j != nil; j = q.take(ctx) {
-		done := make(chan error, 1)
-		go func() { done <- p.runJobOn(bed, j) }()
-		select {
-		case err := <-done:
-			if err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return nil // what is under way ends with its processes
-		}
-		if err := p.store(j); err != nil {
+		if err := p.runJobOn(ctx, bed, j); err != nil || !j.done {
 			return err
 		}
-		j.done = true
 		p.progress.step()
 	}
 	return nil
@@ -86,22 +72,41 @@ func clientsOf(p runner.Plan) int {
 	return len(p.Scenario.Clients)
 }
 
-func (p *pool) runJobOn(bed *docker.Testbed, j *job) error {
-	name := filepath.Join(j.dir.Path, results.HistoryFile)
-	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+// runJobOn carries out a job. When ctx is done it stays undone, with what its history holds by then.
+func (p *pool) runJobOn(ctx context.Context, bed *docker.Testbed, j *job) error {
+	if err := j.begin(); err != nil {
+		return err
+	}
+	out, err := j.dir.CreateHistory()
 	if err != nil {
 		return err
 	}
-	outcome, err := runner.Run(bed, j.plan, out)
+	var outcome runner.Outcome
+	ran := make(chan error, 1)
+	go func() {
+		var err error
+		outcome, err = runner.Run(bed, j.plan, out)
+		ran <- err
+	}()
+	select {
+	case err = <-ran:
+	case <-ctx.Done():
+		// What goes on until its processes are ended is no part of the run any more.
+		return out.Close()
+	}
 	if closeErr := out.Close(); err == nil {
 		err = closeErr
+	}
+	if err == nil && errors.Is(outcome.Err, docker.ErrSpoilt) {
+		err = outcome.Err
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.plan.Key(), err)
 	}
-	if errors.Is(outcome.Err, docker.ErrSpoilt) {
-		return fmt.Errorf("%s: %w", j.plan.Key(), outcome.Err)
-	}
 	j.run = asRun(outcome)
+	if err := p.store(j); err != nil {
+		return err
+	}
+	j.done = true
 	return nil
 }

@@ -126,6 +126,9 @@ func TestSignalEndsAComparisonAtOnceAndKeepsWhatWasJudged(t *testing.T) {
 			if want := fmt.Sprintf("interrupted; what was judged until then is shown and kept: %d of %d runs", made, all); !strings.Contains(r.stderr.String(), want) {
 				t.Errorf("standard error is %q, want %q in it", r.stderr.String(), want)
 			}
+			if want := "as far as it got: " + filepath.Join(r.out, "spins"); !strings.Contains(r.stderr.String(), want) {
+				t.Errorf("standard error is %q, want %q in it", r.stderr.String(), want)
+			}
 			for _, run := range report.Runs {
 				if run.Outcome() == results.Failed {
 					t.Errorf("%s is blamed for the signal: %s", run.Key(), run.Error)
@@ -140,7 +143,7 @@ func TestSecondSignalEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	r := startLong(t, fullPipe(t))
 	_ = r.Process.Signal(syscall.SIGINT)
-	eventually(t, "the verdicts are stored", func() bool { _, err := results.Load(r.out); return err == nil })
+	eventually(t, "the verdicts are stored", func() bool { report, err := results.Load(r.out); return err == nil && len(report.Runs) > 0 })
 	time.Sleep(100 * time.Millisecond)
 	if !alive(r.Process.Pid) {
 		t.Fatal("ended though its report was not read; the second signal proves nothing")
@@ -169,10 +172,24 @@ func fullPipe(t *testing.T) *os.File {
 	return in
 }
 
-func TestKilledParentLeavesNoChildren(t *testing.T) {
+func TestKilledParentLeavesNoChildrenAndAFolderThatCanBeUsed(t *testing.T) {
 	t.Parallel()
 	r := startLong(t, nil)
 	_ = r.Process.Kill()
 	_ = r.Wait()
 	r.noChildIsLeft(t)
+	letter := filepath.Join(r.out, "single", "letter.txt")
+	if err := os.WriteFile(letter, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	again := exec.Command("lockfault", "compare", "--out", r.out, "--fencing", "off", "--locks", "consensus", "--scenarios", "N3,A1")
+	if out, err := again.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if files, _ := filepath.Glob(filepath.Join(r.out, "*", "*", "*", "*")); len(files) != 6 {
+		t.Errorf("the folder holds %v, want the files of two runs", files)
+	}
+	if _, err := os.Stat(letter); err != nil {
+		t.Error(err)
+	}
 }

@@ -81,6 +81,9 @@ func (p *pool) work(ctx context.Context, q *queue) error {
 	var w worker
 	defer w.stop()
 	for j := q.take(ctx); j != nil; j = q.take(ctx) {
+		if err := j.begin(); err != nil {
+			return err
+		}
 		run, err := w.carryOut(ctx, j)
 		if err != nil || ctx.Err() != nil {
 			return err
@@ -95,20 +98,22 @@ func (p *pool) work(ctx context.Context, q *queue) error {
 	return nil
 }
 
-// store writes a run's own files.
+// begin stores what will be run, so that whatever comes of it can be told and repeated.
+func (j *job) begin() error {
+	text, err := j.file.Marshal()
+	if err != nil {
+		return err
+	}
+	return j.dir.WritePlan(text)
+}
+
+// store writes what came of a run.
 func (p *pool) store(j *job) error {
 	rel, err := p.folder.Rel(j.dir)
 	if err != nil {
 		return err
 	}
 	j.run.Dir = rel
-	text, err := j.file.Marshal()
-	if err != nil {
-		return err
-	}
-	if err := j.dir.WritePlan(text); err != nil {
-		return err
-	}
 	if j.dir.Path == p.folder.Path {
 		return nil // its verdicts are the whole report's
 	}

@@ -78,6 +78,9 @@ func (c *call) conclude(f findings, output outputFlags) (int, error) {
 	switch {
 	case c.ctx.Err() != nil:
 		fmt.Fprintf(c.stderr, "lockfault %s: interrupted; what was judged until then is shown and kept: %d of %d runs\n", c.verb.name, made, all)
+		for _, path := range f.cut {
+			fmt.Fprintf(c.stderr, "what was under way, as far as it got: %s\n", path)
+		}
 		return exitFailed, nil
 	case f.report.NotRun > 0:
 		fmt.Fprintf(c.stderr, "the budget of %v was spent: %d of %d runs made\n", f.report.Budget, made, all)

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"sync"
 	"time"
@@ -12,11 +13,14 @@ import (
 // recorder gives events their index and time, keeps them, and streams them out. Safe for concurrent use.
 type recorder struct {
 	now func() time.Duration
-	// late: events may come later than others that happened after them. They are held back, and put in order at the end.
+	// late: events may come later than others that happened after them. They are put in order at the end, and until then
+	// written as they are heard where what is written can be written anew.
 	late bool
+	redo redoer // may be nil
 
 	mu     sync.Mutex
 	out    *history.Writer // may be nil
+	failed error           // of redo
 	events []history.Event
 	open   map[string]opened // by client: invoked and not completed
 	dead   map[string]bool
@@ -29,8 +33,19 @@ type opened struct {
 	place int
 }
 
-func newRecorder(out *history.Writer, now func() time.Duration, late bool) *recorder {
-	return &recorder{now: now, late: late, out: out, open: map[string]opened{}, dead: map[string]bool{}}
+// redoer is an io.Writer that can replace all that was written to it.
+type redoer interface {
+	Redo(write func(io.Writer) error) error
+}
+
+// newRecorder records to out, nil for nowhere.
+func newRecorder(out io.Writer, now func() time.Duration, late bool) *recorder {
+	r := &recorder{now: now, late: late, open: map[string]opened{}, dead: map[string]bool{}}
+	if out != nil {
+		r.out = history.NewWriter(out)
+		r.redo, _ = out.(redoer)
+	}
+	return r
 }
 
 // record appends an event. What a dead client's code still does, and what happens after the end, is no part of the run.
@@ -60,9 +75,13 @@ func (r *recorder) append(e history.Event) {
 	}
 	e.Index = len(r.events)
 	r.events = append(r.events, e)
-	if !r.late {
-		r.write(e)
+	if r.late && r.redo == nil {
+		return
 	}
+	if r.late && e.Op == history.Begin {
+		e = history.MarkHeard(e)
+	}
+	r.write(e)
 }
 
 func (r *recorder) write(e history.Event) {
@@ -86,8 +105,32 @@ func (r *recorder) order() {
 	slices.SortStableFunc(r.events, func(a, b history.Event) int { return cmp.Compare(a.Time, b.Time) })
 	for i := range r.events {
 		r.events[i].Index = i
-		r.write(r.events[i])
 	}
+	if r.redo == nil {
+		r.writeAll()
+		return
+	}
+	r.failed = r.redo.Redo(func(w io.Writer) error {
+		r.out = history.NewWriter(w)
+		r.writeAll()
+		return r.out.Err()
+	})
+}
+
+func (r *recorder) writeAll() {
+	for _, e := range r.events {
+		r.write(e)
+	}
+}
+
+// err is why not everything could be written.
+func (r *recorder) err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed != nil || r.out == nil {
+		return r.failed
+	}
+	return r.out.Err()
 }
 
 // died ends a client: what it had open may or may not happen.

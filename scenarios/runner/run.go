@@ -29,8 +29,10 @@ type Outcome struct {
 	Elapsed     time.Duration
 }
 
-// Run runs a plan and judges its history, which it streams to out (nil for nowhere) while it comes about. The error is
-// about the harness, such as a full disk; what the lock under test does wrong is in the outcome.
+// Run runs a plan and judges its history, which it streams to out (nil for nowhere) while it comes about. Where events come
+// late, see Settler, it writes them in order at the end; until then as they are heard, see history.MarkHeard, if out has the
+// method Redo(func(io.Writer) error) error, which replaces all that was written. The error is about the harness, such as a
+// full disk; what the lock under test does wrong is in the outcome.
 func Run(bed Testbed, plan Plan, out io.Writer) (Outcome, error) {
 	began := time.Now()
 	o := Outcome{Plan: plan, Testbed: bed.Name()}
@@ -42,10 +44,7 @@ func Run(bed Testbed, plan Plan, out io.Writer) (Outcome, error) {
 	if err != nil {
 		return o, err
 	}
-	r := &run{plan: plan, scenario: scenario, resource: "stock"}
-	if out != nil {
-		r.out = history.NewWriter(out)
-	}
+	r := &run{plan: plan, scenario: scenario, resource: "stock", out: out}
 	err = bed.Run(r.setup(), func(c Cluster) { r.ended(r.body(c, bed.Name())) })
 	var wrong error
 	if o.Events, wrong = r.taken(); o.Events == nil && errors.Is(err, nemesis.ErrUnsupported) {
@@ -53,10 +52,8 @@ func Run(bed Testbed, plan Plan, out io.Writer) (Outcome, error) {
 		return o, nil
 	}
 	o.Err = errors.Join(wrong, err)
-	if r.out != nil {
-		if err := r.out.Err(); err != nil {
-			return o, fmt.Errorf("write the history of %s: %w", plan.Key(), err)
-		}
+	if err := r.written(); err != nil {
+		return o, fmt.Errorf("write the history of %s: %w", plan.Key(), err)
 	}
 	if o.Verdicts, err = checker.Judge(o.Events); err != nil {
 		return o, fmt.Errorf("judge %s: %w", plan.Key(), err)
@@ -72,7 +69,7 @@ type run struct {
 	plan     Plan
 	scenario *scenarios.Scenario
 	resource string // what is locked and protected
-	out      *history.Writer
+	out      io.Writer
 	director *director
 
 	mu       sync.Mutex // a run that is given up goes on by itself
@@ -95,6 +92,16 @@ func (r *run) taken() ([]history.Event, error) {
 		return nil, r.err
 	}
 	return r.recorder.finish(false), r.err
+}
+
+// written says why not everything could be written.
+func (r *run) written() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.recorder == nil {
+		return nil
+	}
+	return r.recorder.err()
 }
 
 // Event implements Observer.
