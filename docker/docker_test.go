@@ -14,14 +14,12 @@ import (
 
 	"github.com/lockfault/lockfault/checker"
 	"github.com/lockfault/lockfault/checker/history"
+	"github.com/lockfault/lockfault/docker/internal/notes"
 	"github.com/lockfault/lockfault/locks"
 	"github.com/lockfault/lockfault/nemesis"
 	"github.com/lockfault/lockfault/scenarios"
 	"github.com/lockfault/lockfault/scenarios/runner"
 )
-
-// requireDocker is the environment variable that makes a failure of what would be skipped.
-const requireDocker = "LOCKFAULT_REQUIRE_DOCKER"
 
 // The test binary is a client's process when it is called so.
 func TestMain(m *testing.M) {
@@ -30,7 +28,7 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	if strained.runs > 0 {
-		note("%d OF %d RUNS SHOW NOTHING: the machine was too busy for them", strained.runs, strained.of)
+		notes.Add("%d OF %d RUNS SHOW NOTHING: the machine was too busy for them", strained.runs, strained.of)
 	}
 	if 4*strained.runs > strained.of {
 		code = 1
@@ -42,19 +40,6 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(code)
-}
-
-// note says what a person must see though the tests pass: go test shows nothing of such, so make shows what is in the file
-// that LOCKFAULT_NOTES names.
-func note(format string, args ...any) {
-	line := fmt.Sprintf(format, args...)
-	fmt.Fprintln(os.Stderr, line)
-	file, err := os.OpenFile(os.Getenv("LOCKFAULT_NOTES"), os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return // nobody asked for them
-	}
-	defer file.Close()
-	fmt.Fprintln(file, line)
 }
 
 var shared struct {
@@ -76,8 +61,8 @@ func testbed(t *testing.T) *Testbed {
 		shared.took = time.Since(began)
 	})
 	var unavailable *Unavailable
-	if errors.As(shared.err, &unavailable) && os.Getenv(requireDocker) == "" {
-		note("SKIPPED, THE CONTAINER TESTBED IS NOT TESTED: %v", shared.err)
+	if errors.As(shared.err, &unavailable) && os.Getenv(notes.Required) == "" {
+		notes.Add(notes.Skipped, shared.err)
 		t.Skip(shared.err)
 	}
 	if shared.err != nil {

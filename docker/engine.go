@@ -51,6 +51,32 @@ func older(a, b string) bool {
 	return aMajor < bMajor || aMajor == bMajor && aMinor < bMinor
 }
 
+// Ready says why no testbed could be started here, as an *Unavailable: there is no engine, or an image is missing. It starts
+// nothing.
+func Ready(ctx context.Context, cfg Config) error {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return err
+	}
+	engine, err := connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	return haveImages(ctx, engine, cfg)
+}
+
+func haveImages(ctx context.Context, engine *moby.Client, cfg Config) error {
+	for _, image := range []struct{ name, flag string }{
+		{cfg.RedisImage, "redis"}, {cfg.ToxiproxyImage, "toxiproxy"}, {cfg.PostgresImage, "postgres"},
+	} {
+		if err := haveImage(ctx, engine, image.name, image.flag); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // haveImage makes sure that an image is there. None is ever pulled: what runs is what somebody built or pulled on purpose.
 func haveImage(ctx context.Context, engine *moby.Client, image, flag string) error {
 	_, err := engine.ImageInspect(ctx, image)

@@ -72,15 +72,13 @@ func newID() string {
 var redisNames = []string{"n1", "n2", "n3", "n4", "n5", nemesis.Primary, nemesis.Replica}
 
 func (t *Testbed) start(ctx context.Context) error {
-	for _, image := range []struct{ name, flag string }{
-		{t.cfg.RedisImage, "redis"}, {t.cfg.ToxiproxyImage, "toxiproxy"}, {t.cfg.PostgresImage, "postgres"},
-	} {
-		if err := haveImage(ctx, t.engine, image.name, image.flag); err != nil {
-			return err
-		}
+	if err := haveImages(ctx, t.engine, t.cfg); err != nil {
+		return err
 	}
+	making, cancel := uncancelled(ctx)
+	defer cancel()
 	var err error
-	t.network, err = network.New(ctx, network.WithLabels(t.labels("network")))
+	t.network, err = network.New(making, network.WithLabels(t.labels("network")))
 	if err != nil && strings.Contains(err.Error(), "reaper") {
 		return &Unavailable{"the reaper of testcontainers cannot be started: pull its image, or set TESTCONTAINERS_RYUK_DISABLED=true, " +
 			"since `lockfault clean` removes what a killed run leaves", err}
@@ -123,7 +121,7 @@ func (t *Testbed) startAll(ctx context.Context) (map[string]*started, error) {
 			image, options = t.cfg.PostgresImage, postgresOptions()
 		}
 		options = append(options, testcontainers.WithHostConfigModifier(urgent), network.WithNetwork([]string{name}, t.network), testcontainers.WithLabels(t.labels(name)))
-		c, err := testcontainers.Run(ctx, image, options...)
+		c, err := launch(ctx, image, options)
 		if err != nil {
 			return fmt.Errorf("start %s from image %s: %w", name, image, err)
 		}
@@ -141,6 +139,25 @@ func (t *Testbed) startAll(ctx context.Context) (map[string]*started, error) {
 		return nil
 	})
 	return all, err
+}
+
+// launch makes a container, starts it and waits until it serves. Making it cannot be cancelled: the engine would make it all
+// the same, after all that was there has been removed.
+func launch(ctx context.Context, image string, options []testcontainers.ContainerCustomizer) (*testcontainers.DockerContainer, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	making, cancel := uncancelled(ctx)
+	defer cancel()
+	c, err := testcontainers.Run(making, image, append(options, testcontainers.WithNoStart())...)
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Start(ctx)
+}
+
+func uncancelled(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), StartLimit)
 }
 
 func (t *Testbed) labels(name string) map[string]string {
