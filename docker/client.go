@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -86,71 +87,97 @@ func (c *client) order(o order) error {
 	return err
 }
 
-// listen hears what the process reports, until it ends. A process that reports rubbish is ended.
+// listen hears what the process reports, a line each, until it ends. A process that reports rubbish is ended.
 func (c *client) listen(stdout io.Reader) {
-	reports := json.NewDecoder(stdout)
+	reports := bufio.NewReaderSize(stdout, history.MaxLine)
 	var rubbish error
-	for {
-		var r report
-		err := reports.Decode(&r)
-		if err == nil {
-			err = c.hear(r)
+	for rubbish == nil {
+		line, err := reports.ReadSlice('\n')
+		if err == bufio.ErrBufferFull {
+			rubbish = fmt.Errorf("a line of more than %d bytes", history.MaxLine)
+		} else if err != nil {
+			break // with it goes what it has half said
+		} else {
+			rubbish = c.hear(line)
 		}
-		if err == nil {
-			continue
-		}
-		if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrClosed) {
-			rubbish = fmt.Errorf("its process answered what cannot be understood: %w", err)
-			_ = kill(c.cmd.Process.Pid)
-		}
-		break
+	}
+	if rubbish != nil {
+		_ = kill(c.cmd.Process.Pid)
 	}
 	err := c.cmd.Wait()
 	switch {
 	case rubbish != nil:
-		c.why = rubbish
+		c.why = fmt.Errorf("its process answered what cannot be understood: %w", rubbish)
+	case err == nil:
+		c.why = fmt.Errorf("its process ended by itself: %s", c.said)
 	default:
 		c.why = fmt.Errorf("its process ended (%v): %s", err, c.said)
 	}
 	close(c.ended)
 }
 
-func (c *client) hear(r report) error {
+func (c *client) hear(line []byte) error {
+	var r report
+	if err := json.Unmarshal(line, &r); err != nil {
+		return err
+	}
 	switch {
 	case r.Ready != nil:
-		c.ready <- r.Ready
+		return give(c.ready, r.Ready)
 	case r.Done != nil:
-		if !c.busy.Load() {
+		switch d := r.Done; {
+		case !c.busy.Load():
 			return errors.New("the end of an operation that it was not told to begin")
+		case d.Type != history.Ok && d.Type != history.Fail && d.Type != history.Info:
+			return fmt.Errorf("the end of an operation as %v", d.Type)
+		case d.At < d.Began:
+			return fmt.Errorf("an operation that began at %v and ended at %v", d.Began, d.At)
 		}
-		c.done <- r.Done
+		return give(c.done, r.Done)
 	case r.Lost != nil:
 		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.onLost == nil {
+			return errors.New("a lost lease before there was a lock")
+		}
 		go c.onLost(*r.Lost)
-		c.mu.Unlock()
 	case r.Held != nil:
 		go c.onHeld(*r.Held)
 	case r.Closed != nil:
-		c.closed <- r.Closed
+		return give(c.closed, r.Closed)
 	default:
 		return errors.New("an empty report")
 	}
 	return nil
 }
 
+// give passes an answer on; there is room for one.
+func give[T any](to chan *T, answer *T) error {
+	select {
+	case to <- answer:
+		return nil
+	default:
+		return errors.New("a second answer to one order")
+	}
+}
+
+// answerLimit is how long a process may take until it is ready. Only tests change it.
+var answerLimit = consoleLimit * 3 / 2 // it gives up by itself before
+
 // prepare gives the process an order and waits until it is ready.
 func (c *client) prepare(o order) error {
 	if err := c.order(o); err != nil {
 		return fmt.Errorf("client %s: %w", c.name, err)
 	}
+	guard := time.NewTimer(answerLimit)
+	defer guard.Stop()
 	select {
 	case p := <-c.ready:
-		if err := p.err(); err != nil {
-			return err
-		}
-		return nil
+		return p.err()
 	case <-c.ended:
 		return fmt.Errorf("client %s: %w", c.name, c.why)
+	case <-guard.C:
+		return fmt.Errorf("client %s: its process did not answer within %v", c.name, answerLimit)
 	}
 }
 

@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == WorkerVerb {
 		os.Exit(ServeWorker(os.Stdin, os.Stdout, os.Stderr))
 	}
+	if len(os.Args) > 2 && os.Args[1] == misbehaveVerb {
+		misbehave(os.Args[2])
+	}
 	code := m.Run()
 	if strained.runs > 0 {
 		notes.Add("%d OF %d RUNS SHOW NOTHING: the machine was too busy for them", strained.runs, strained.of)
