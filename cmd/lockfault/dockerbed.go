@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/lockfault/lockfault/docker"
 	"github.com/lockfault/lockfault/scenarios/runner"
@@ -15,9 +14,6 @@ import (
 
 // dockerSpeed is the default speed on containers.
 const dockerSpeed = 5
-
-// dockerShortestTTL is the shortest lease whose parts a machine can still time: a node's time-out is a two-hundredth of it.
-const dockerShortestTTL = 500 * time.Millisecond
 
 // imageFlags replace the images of the container testbed.
 type imageFlags struct{ redis, toxiproxy, postgres string }
@@ -30,17 +26,6 @@ func (f *imageFlags) add(c *call) {
 
 func (f imageFlags) config() docker.Config {
 	return docker.Config{RedisImage: f.redis, ToxiproxyImage: f.toxiproxy, PostgresImage: f.postgres}
-}
-
-// checkSpeed refuses what the machine cannot time.
-func checkSpeed(plans []runner.Plan) error {
-	for _, p := range plans {
-		if ttl := time.Duration(float64(p.Scenario.TTL) / p.Speed); ttl < dockerShortestTTL {
-			return usagef("--speed %v: the lease of %s would last %v; on containers it needs %v, so the greatest speed is %.3g",
-				p.Speed, p.Scenario.Name, ttl, dockerShortestTTL, float64(p.Scenario.TTL)/float64(dockerShortestTTL))
-		}
-	}
-	return nil
 }
 
 // runOn carries out the jobs of the queue on containers, one after another.
