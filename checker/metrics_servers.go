@@ -27,7 +27,10 @@ type ledger struct {
 }
 
 // stay is the time for which one node had a client's value.
-type stay struct{ from, to time.Duration }
+type stay struct {
+	node     string
+	from, to time.Duration
+}
 
 // turning is a time at which a client's value came to be on enough nodes, or ceased to be.
 type turning struct {
@@ -71,7 +74,7 @@ func readServers(c *Case) *servers {
 	}
 	for at, o := range open {
 		l := s.locks[lockOf(at.key)]
-		l.stays[o.client] = append(l.stays[o.client], stay{o.from, o.runOut})
+		l.stays[o.client] = append(l.stays[o.client], stay{at.node, o.from, o.runOut})
 	}
 	for _, l := range s.locks {
 		l.count(c.quorum(len(l.nodes)))
@@ -105,7 +108,7 @@ func (c *Case) keyOwners() func(key string) name {
 func (s *servers) follow(l *ledger, open map[keyName]openStay, e *history.Event) {
 	now, stays := open[keyOf(e)]
 	if stays && e.Op != history.KeyTTL {
-		l.stays[now.client] = append(l.stays[now.client], stay{now.from, min(now.runOut, e.Time)})
+		l.stays[now.client] = append(l.stays[now.client], stay{e.Process, now.from, min(now.runOut, e.Time)})
 		delete(open, keyOf(e))
 	}
 	switch {

@@ -1,0 +1,90 @@
+package checker
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/lockfault/lockfault/checker/history"
+)
+
+// What a picture of a history needs besides beliefs, so that it shows what was judged and measured, and nothing else.
+
+// Stay is a stretch of time, [From, To), for which one lock server had a client's value under the key of a lock.
+type Stay struct {
+	Node, Client, Key string
+	From, To          time.Duration // To is the greatest duration if nothing ended it
+}
+
+// Tenure is a stretch of time, [From, To), for which as many lock servers had a lease as the lock needs. To is the
+// greatest duration if it did not end.
+type Tenure struct {
+	From, To time.Duration
+	Known    bool // some server's log tells of the lease
+	Doubtful bool // a server crashed or failed over in the run, and may have forgotten the lease without a word
+}
+
+// Lifelines tells from the logs of the lock servers what each of them had, by server and time, and for each of c.Grants
+// when enough of them had it.
+func Lifelines(c *Case) ([]Stay, []Tenure) {
+	s := readServers(c)
+	var stays []Stay
+	for _, l := range s.locks {
+		for client, of := range l.stays {
+			for _, at := range of {
+				stays = append(stays, Stay{Node: at.node, Client: client, Key: l.key, From: at.from, To: at.to})
+			}
+		}
+	}
+	slices.SortFunc(stays, func(a, b Stay) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.Client, b.Client))
+	})
+	tenures := make([]Tenure, len(c.Grants))
+	for i := range tenures {
+		tenures[i] = s.tenure(&c.Grants[i])
+	}
+	return stays, tenures
+}
+
+// tenure follows the reasoning of end.
+func (s *servers) tenure(g *Grant) Tenure {
+	l := s.locks[g.Lock]
+	if l == nil || l.quorum == nil {
+		return Tenure{}
+	}
+	turnings := l.quorum[s.text(g.Client)]
+	next := sort.Search(len(turnings), func(i int) bool { return turnings[i].at > g.first.From })
+	if next > 0 && !turnings[next-1].enough {
+		next-- // it was over when it was handed out
+		if turnings[next].at < g.Asked {
+			return Tenure{} // the last that they had was another lease
+		}
+	}
+	if next == 0 {
+		return Tenure{} // no server had it
+	}
+	t := Tenure{From: turnings[next-1].at, To: forever, Known: true, Doubtful: s.silent}
+	if next < len(turnings) {
+		t.To = turnings[next].at
+	}
+	return t
+}
+
+// StaleWrites lists the events of a resource that applied a write over a version that its section had not seen: those
+// that Metrics counts, ascending. None if the log of the resource is not whole.
+func StaleWrites(c *Case) []int {
+	var events []int
+	for _, log := range registers(c) {
+		if log.gap != "" {
+			return nil
+		}
+		for b := range log.breaches() {
+			if e := int(b.step.event); b.before != nil && c.Events[e].Op == history.Write {
+				events = append(events, e)
+			}
+		}
+	}
+	slices.Sort(events)
+	return events
+}
