@@ -48,7 +48,7 @@ func violations(runs []Run, property string) string {
 	mark := ""
 	for _, run := range runs {
 		count[run.Verdicts[property].Status]++
-		if run.differs(property) {
+		if run.Differs(property) {
 			mark = "!"
 		}
 	}
@@ -92,8 +92,8 @@ func notes(unfenced, fenced []Run) string {
 func others(runs []Run) []string {
 	found := make(map[string]bool)
 	for _, run := range runs {
-		for property := range run.properties() {
-			status, differs := run.Verdicts[property].Status, run.differs(property)
+		for _, property := range run.Properties() {
+			status, differs := run.Verdicts[property].Status, run.Differs(property)
 			switch {
 			case property == checker.Exclusion || property == checker.Effects:
 			case differs:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -138,6 +139,15 @@ func (f *Folder) WriteVerdicts(r Report) error {
 		return err
 	}
 	return f.write(VerdictsFile, text.Bytes())
+}
+
+// WritePage stores the report as a page, which write makes.
+func (f *Folder) WritePage(write func(io.Writer) error) error {
+	var page bytes.Buffer
+	if err := write(&page); err != nil {
+		return err
+	}
+	return f.write(PageFile, page.Bytes())
 }
 
 // write replaces a file as a whole: a reader sees the old content or the new.

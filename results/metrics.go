@@ -28,49 +28,51 @@ func WriteMetrics(w io.Writer, m checker.Metrics, l Layout) error {
 	p := newPrinter(l)
 	p.line()
 	p.heading("", indent, "metrics")
-	p.figure("acquires", fmt.Sprintf("%d granted, %d refused, %d unknown", m.Grants, m.Refusals, m.UnknownAcquires))
-	if m.Sections != nil {
-		p.figure("sections", fmt.Sprint(*m.Sections))
-	}
-	if m.Overlaps != nil {
-		p.figure("overlaps", fmt.Sprintf("%s; pairs of beliefs: %d", ofAll(m.Overlaps.Grants, "grants"), m.Overlaps.Pairs))
-	}
-	if m.StaleWrites != nil {
-		p.figure("stale writes", ofAll(*m.StaleWrites, "writes applied"))
-	}
-	p.loss(m.Loss)
-	p.quantiles("acquire latency", m.AcquireLatency)
-	p.quantiles("wait for a grant", m.Wait)
-	if m.AcquiresPerHandover != nil {
-		p.figure("calls per hand-over", fmt.Sprintf("%.2f acquires", *m.AcquiresPerHandover))
-	}
-	if m.Fairness != nil {
-		p.figure("fairness (Jain)", fmt.Sprintf("%.3f", *m.Fairness))
+	margin := pad("", len(indent)+figureWidth)
+	for _, f := range Figures(m) {
+		p.paragraph(indent+pad(f.Name, figureWidth), margin, f.Text)
 	}
 	return p.flush(w)
 }
 
 const figureWidth = len("calls per hand-over") + 2
 
-func (p *printer) figure(name, text string) {
-	margin := pad("", len(indent)+figureWidth)
-	p.paragraph(indent+pad(name, figureWidth), margin, text)
-}
+// Figure is one of the metrics in words.
+type Figure struct{ Name, Text string }
 
-func (p *printer) loss(l *checker.Loss) {
-	if l == nil {
-		return
+// Figures words those metrics that are there.
+func Figures(m checker.Metrics) []Figure {
+	var all []Figure
+	add := func(name, format string, args ...any) { all = append(all, Figure{name, fmt.Sprintf(format, args...)}) }
+	quantiles := func(name string, q *checker.Quantiles) {
+		if q != nil {
+			add(name, "p50 %s, p90 %s, p99 %s, max %s (of %d)", short(q.P50), short(q.P90), short(q.P99), short(q.Max), q.Count)
+		}
 	}
-	p.figure("leases lost", fmt.Sprintf("%d of %d; signalled in time %d, late %d, never %d", l.Leases, l.Of, l.InTime, l.Late, l.NotSignalled))
-	p.figure("work after a loss", fmt.Sprintf("reads %d, writes %d; leases with such writes %d", l.Reads, l.Writes, l.Working))
-	p.quantiles("loss to signal", l.Signal)
-}
-
-func (p *printer) quantiles(name string, q *checker.Quantiles) {
-	if q == nil {
-		return
+	add("acquires", "%d granted, %d refused, %d unknown", m.Grants, m.Refusals, m.UnknownAcquires)
+	if m.Sections != nil {
+		add("sections", "%d", *m.Sections)
 	}
-	p.figure(name, fmt.Sprintf("p50 %s, p90 %s, p99 %s, max %s (of %d)", short(q.P50), short(q.P90), short(q.P99), short(q.Max), q.Count))
+	if m.Overlaps != nil {
+		add("overlaps", "%s; pairs of beliefs: %d", ofAll(m.Overlaps.Grants, "grants"), m.Overlaps.Pairs)
+	}
+	if m.StaleWrites != nil {
+		add("stale writes", "%s", ofAll(*m.StaleWrites, "writes applied"))
+	}
+	if l := m.Loss; l != nil {
+		add("leases lost", "%d of %d; signalled in time %d, late %d, never %d", l.Leases, l.Of, l.InTime, l.Late, l.NotSignalled)
+		add("work after a loss", "reads %d, writes %d; leases with such writes %d", l.Reads, l.Writes, l.Working)
+		quantiles("loss to signal", l.Signal)
+	}
+	quantiles("acquire latency", m.AcquireLatency)
+	quantiles("wait for a grant", m.Wait)
+	if m.AcquiresPerHandover != nil {
+		add("calls per hand-over", "%.2f acquires", *m.AcquiresPerHandover)
+	}
+	if m.Fairness != nil {
+		add("fairness (Jain)", "%.3f", *m.Fairness)
+	}
+	return all
 }
 
 // ofAll reads like "3 of 4 grants, 75 % (95 % interval: 30.1 to 95.4)".

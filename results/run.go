@@ -118,8 +118,8 @@ func (r Run) decided() bool {
 	return false
 }
 
-// differs tells whether the scenario expects another verdict of the property.
-func (r Run) differs(property string) bool {
+// Differs tells whether the scenario expects another verdict of the property.
+func (r Run) Differs(property string) bool {
 	expected, stated := r.Expected[property]
 	return stated && expected != r.Verdicts[property].Status
 }
@@ -128,7 +128,7 @@ func (r Run) differs(property string) bool {
 func (r Run) surprises() []string {
 	var names []string
 	for name := range r.Expected {
-		if r.differs(name) {
+		if r.Differs(name) {
 			names = append(names, name)
 		}
 	}
@@ -136,15 +136,18 @@ func (r Run) surprises() []string {
 	return names
 }
 
-// properties is the set of those judged or expected.
-func (r Run) properties() map[string]bool {
-	all := make(map[string]bool, len(r.Verdicts))
+// Properties lists those judged or expected, in the order of showing.
+func (r Run) Properties() []string {
+	var all []string
 	for name := range r.Verdicts {
-		all[name] = true
+		all = append(all, name)
 	}
 	for name := range r.Expected {
-		all[name] = true
+		if _, judged := r.Verdicts[name]; !judged {
+			all = append(all, name)
+		}
 	}
+	slices.SortFunc(all, byProperty)
 	return all
 }
 

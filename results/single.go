@@ -3,8 +3,6 @@ package results
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/lockfault/lockfault/checker"
 )
@@ -17,7 +15,7 @@ func WriteRun(w io.Writer, r Run, l Layout) error {
 		p.title(r.Code, r.Title)
 	}
 	p.line()
-	for _, property := range slices.SortedFunc(maps.Keys(r.properties()), byProperty) {
+	for _, property := range r.Properties() {
 		p.verdict(property, r)
 	}
 	p.outcome(r)
@@ -33,8 +31,8 @@ const (
 func (p *printer) verdict(property string, r Run) {
 	verdict := r.Verdicts[property]
 	status := verdict.Status.String()
-	text := evidence(verdict)
-	if r.differs(property) {
+	text := Evidence(verdict)
+	if r.Differs(property) {
 		status += "!"
 		text = fmt.Sprintf("(expected %v) %s", r.Expected[property], text)
 	}
@@ -70,7 +68,7 @@ func (p *printer) outcome(r Run) {
 	case Undecided, Unsupported:
 		attribute = yellow
 	}
-	if len(r.properties()) > 0 {
+	if len(r.Properties()) > 0 {
 		p.line()
 	}
 	text := p.style(attribute+";"+bold, outcome.String())

@@ -24,7 +24,7 @@ func explain(r Run) []surprise {
 	var found []surprise
 	for _, what := range r.Unexpected {
 		property, _, _ := strings.Cut(what, ":")
-		found = append(found, surprise{what, evidence(r.Verdicts[property])})
+		found = append(found, surprise{what, Evidence(r.Verdicts[property])})
 	}
 	if len(found) > 0 {
 		return found
@@ -32,7 +32,7 @@ func explain(r Run) []surprise {
 	for _, property := range r.surprises() {
 		verdict := r.Verdicts[property]
 		what := fmt.Sprintf("%s: expected %v, got %v", property, r.Expected[property], verdict.Status)
-		found = append(found, surprise{what, evidence(verdict)})
+		found = append(found, surprise{what, Evidence(verdict)})
 	}
 	if len(found) == 0 && r.Outcome() == Undecided {
 		found = append(found, surprise{what: "no property was decided"})
@@ -40,8 +40,8 @@ func explain(r Run) []surprise {
 	return found
 }
 
-// evidence is the sentence behind a verdict.
-func evidence(v checker.Verdict) string {
+// Evidence is the sentence behind a verdict.
+func Evidence(v checker.Verdict) string {
 	if v.Witness != nil {
 		return v.Witness.Sentence
 	}

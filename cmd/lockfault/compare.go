@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -102,7 +103,7 @@ func (c *call) carryOut(plans []runner.Plan, budget time.Duration, output output
 		}
 	}
 	report.Elapsed = time.Since(began)
-	if err := folder.WriteVerdicts(report); err != nil && runErr == nil {
+	if err := errors.Join(folder.WriteVerdicts(report), writePage(folder, report)); err != nil && runErr == nil {
 		runErr = err
 	}
 	return findings{folder: folder.Path, report: report.From(folder.Path), cut: cut, err: runErr}, nil

@@ -1,8 +1,8 @@
 package lanes
 
-// styleSheet colours a picture for light and dark surroundings. Text keeps a contrast of 4.5 to 1 or more. No meaning
+// StyleSheet colours a picture for light and dark surroundings. Text keeps a contrast of 4.5 to 1 or more. No meaning
 // hangs on a colour alone: clients are named in their bars, outcomes differ in shape, marks are spelled out.
-const styleSheet = `
+const StyleSheet = `
 .lanes{font:12px system-ui,-apple-system,"Segoe UI",Roboto,Helvetica,Arial,sans-serif;--paper:#ffffff;--ink:#1b1f24;--dim:#57606a;
 --rule:#d0d7de;--grid:#eceff2;--bad:#b3261e;--band:#8c6d1f;--c0:#1f5fbf;--c1:#a3480b;--c2:#0b6e5a;--c3:#8a2f86;--c4:#4d6416;--c5:#57606a;--on:#ffffff}
 @media (prefers-color-scheme:dark){.lanes{--paper:#12161c;--ink:#e6edf3;--dim:#9aa7b4;--rule:#333c47;--grid:#1f262e;--bad:#ff8f85;--band:#d9b45b;

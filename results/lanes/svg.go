@@ -13,6 +13,7 @@ import (
 type Picture struct {
 	Title      string
 	Properties []string // of whose violations to tell; all if none are named
+	Bare       bool     // to stand in a page that has StyleSheet: without it, tooltips, data attributes and the legend
 }
 
 // WriteSVG draws the neighbourhood of the violations, small enough for a ticket: all leases, faults and operations that
@@ -20,11 +21,13 @@ type Picture struct {
 // and the times in nanoseconds as data attributes, and those of a witness the class "witness". Time is stretched where
 // much happens; the axis says so. The picture follows a dark colour scheme and needs nothing else.
 func (d *Drawing) WriteSVG(w io.Writer, p Picture) error {
-	s := &sheet{view: newView(d, p.Properties), tops: map[int]float64{}}
+	s := &sheet{view: newView(d, p.Properties), tops: map[int]float64{}, bare: p.Bare}
 	s.layOut(p)
 	s.Open("svg", "xmlns", "http://www.w3.org/2000/svg", "viewBox", fmt.Sprintf("0 0 %d %s", sheetWidth, svg.Length(s.height)),
 		"width", sheetWidth, "height", s.height, "class", "lanes", "role", "img", "aria-label", s.alt(p))
-	s.Style(styleSheet)
+	if !p.Bare {
+		s.Style(StyleSheet)
+	}
 	s.patterns()
 	s.Leaf("rect", "class", "paper", "width", sheetWidth, "height", s.height, "rx", 6)
 	s.Text("text", p.Title, "x", margin, "y", 20, "class", "title")
@@ -68,6 +71,7 @@ type sheet struct {
 	height    float64
 	sentences []sentence
 	taken     shelf // for labels
+	bare      bool
 }
 
 // sentence is a line of the caption.
@@ -104,7 +108,9 @@ func (s *sheet) layOut(p Picture) {
 			s.sentences = append(s.sentences, sentence{"dim", fmt.Sprintf("%d %s", left.count, left.what)})
 		}
 	}
-	s.sentences = append(s.sentences, wrapped("dim", legend)...)
+	if !p.Bare {
+		s.sentences = append(s.sentences, wrapped("dim", legend)...)
+	}
 	s.height = y + 34 + captionLine*float64(len(s.sentences)) + 6
 }
 
@@ -126,6 +132,15 @@ func (s *sheet) alt(p Picture) string {
 		text += ". " + story.Property + " violated: " + story.Sentence
 	}
 	return text
+}
+
+// element writes one with a tooltip and data attributes, which a bare picture does without.
+func (s *sheet) element(name, tooltip string, data []any, attributes ...any) {
+	if s.bare {
+		s.Leaf(name, attributes...)
+		return
+	}
+	s.Titled(name, tooltip, append(attributes, data...)...)
 }
 
 func (s *sheet) x(t time.Duration) float64 {

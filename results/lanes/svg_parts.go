@@ -36,8 +36,9 @@ func (s *sheet) bands() (named []func()) {
 				continue
 			}
 			top, height := s.tops[lane], laneHeight(s.Lanes[lane].Kind)
-			s.Titled("rect", text+"; "+b.Outcome, "class", class("band", b.Witness), "x", x, "y", top+1, "width", width, "height", height-2,
-				"data-fault", b.Name, "data-kind", b.Kind, "data-subject", b.Subject, "data-from-ns", b.From, "data-to-ns", b.To)
+			s.element("rect", text+"; "+b.Outcome,
+				[]any{"data-fault", b.Name, "data-kind", b.Kind, "data-subject", b.Subject, "data-from-ns", b.From, "data-to-ns", b.To},
+				"class", class("band", b.Witness), "x", x, "y", top+1, "width", width, "height", height-2)
 			if s.Lanes[lane].Kind != Node {
 				s.label(x+4, top+height-6, text, "dim small")
 			} else if !s.onClients(&b) {
@@ -69,8 +70,8 @@ func (s *sheet) overlap() {
 				bottom = max(bottom, s.tops[b.Lane]+clientLane)
 			}
 		}
-		s.Leaf("rect", "class", "overlap", "x", x, "y", topRoom-6, "width", width, "height", bottom-topRoom+6,
-			"data-from-ns", from, "data-to-ns", to)
+		s.element("rect", "two holders", []any{"data-from-ns", from, "data-to-ns", to},
+			"class", "overlap", "x", x, "y", topRoom-6, "width", width, "height", bottom-topRoom+6)
 		anchor, at := "bad small", x
 		if x > sheetWidth/2 {
 			anchor, at = "bad small end", x+width
@@ -100,8 +101,9 @@ func (s *sheet) bars() {
 		if b.Doubtful {
 			kind += " doubtful"
 		}
-		s.Titled("rect", b.describe(), "class", class(kind, b.Witness), "x", x, "y", y, "width", width, "height", height, "rx", 2,
-			"data-lease", b.Lease, "data-client", b.Client, "data-fence", b.Fence, "data-from-ns", b.From, "data-to-ns", b.To)
+		s.element("rect", b.describe(),
+			[]any{"data-lease", b.Lease, "data-client", b.Client, "data-fence", b.Fence, "data-from-ns", b.From, "data-to-ns", b.To},
+			"class", class(kind, b.Witness), "x", x, "y", y, "width", width, "height", height, "rx", 2)
 		if b.Sort != Served {
 			s.barText(b, x, y, width, height)
 		}
@@ -136,8 +138,8 @@ func (s *sheet) gaps(b *Bar, y float64) {
 		}
 	}
 	if x, width, ok := s.span(from, b.To); ok && from > b.From && from < b.To {
-		s.Titled("rect", fmt.Sprintf("%s believes, and the servers have nothing: %s", b.Client, duration(b.To-from)),
-			"class", "gap", "x", x, "y", y, "width", width, "height", 7, "data-gap-ns", b.To-from)
+		s.element("rect", fmt.Sprintf("%s believes, and the servers have nothing: %s", b.Client, duration(b.To-from)),
+			[]any{"data-gap-ns", b.To - from}, "class", "gap", "x", x, "y", y, "width", width, "height", 7)
 	}
 }
 
@@ -170,9 +172,13 @@ func (s *sheet) marks() {
 			y += 6
 		}
 		kind := class("tick "+outcome(t.Outcome)+" "+t.Mark.String(), t.Witness)
-		s.Open("g", "class", kind, "data-op", string(t.Op), "data-lease", t.Lease, "data-fence", t.Fence, "data-event", t.Event,
-			"data-from-ns", t.From, "data-to-ns", t.To, "data-mark", t.Mark.String())
-		s.Text("title", t.describe(s.Lanes[t.Lane].Name))
+		if s.bare {
+			s.Open("g", "class", kind)
+		} else {
+			s.Open("g", "class", kind, "data-op", string(t.Op), "data-lease", t.Lease, "data-fence", t.Fence, "data-event", t.Event,
+				"data-from-ns", t.From, "data-to-ns", t.To, "data-mark", t.Mark.String())
+			s.Text("title", t.describe(s.Lanes[t.Lane].Name))
+		}
 		if width := x - s.x(t.From); width > 3 {
 			s.Leaf("line", "x1", x-width, "x2", x, "y1", y, "y2", y)
 		}

@@ -1,0 +1,603 @@
+"use strict";
+// The lane view: draws a history, as results/lanes packs it, on a canvas. It draws what is in sight and no more than one
+// mark of a kind for each pixel, so that a hundred thousand operations pan as smoothly as ten.
+
+const KIND = {client: 0, node: 1, resource: 2, faults: 3};
+const SORT = {believed: 0, served: 1, stay: 2};
+const MARK = ["", "rejected", "stale"];
+const OUTCOME = ["open", "invoke", "ok", "fail", "info"];
+const FLAG = {witness: 1, open: 2, doubtful: 4};
+const ROW = [62, 20, 46, 30];
+const GUTTER = 92, AXIS = 26, TOP = 18, TALLEST = 640, LEAST_SPAN = 1000;
+
+function unpackColumns(packed) {
+  const n = packed.n, columns = {n};
+  for (const [name, list] of Object.entries(packed)) if (name !== "n") columns[name] = list;
+  const zeros = new Uint8Array(n);
+  const from = new Float64Array(n), to = new Float64Array(n);
+  for (let i = 0, at = 0; i < n; i++) {
+    at += columns.from ? columns.from[i] : 0;
+    from[i] = at;
+    to[i] = at + (columns.to ? columns.to[i] : 0);
+  }
+  return {n, from, to, column: name => columns[name] || zeros};
+}
+
+// firstAtLeast finds the place of the first of an ascending list of indexes whose time is not before t.
+function firstAtLeast(list, time, t, low = 0) {
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (time[list[middle]] < t) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+function exactTime(ns) {
+  const text = String(Math.round(ns)).padStart(10, "0");
+  return text.slice(0, -9) + "." + text.slice(-9) + " s";
+}
+
+function lengthOf(ns) {
+  if (ns >= 1e9) return +(ns / 1e9).toPrecision(4) + " s";
+  if (ns >= 1e6) return +(ns / 1e6).toPrecision(4) + " ms";
+  if (ns >= 1e3) return +(ns / 1e3).toPrecision(4) + " µs";
+  return Math.round(ns) + " ns";
+}
+
+class LaneView {
+  constructor(place, data) {
+    this.data = data;
+    this.texts = data.strings;
+    this.bars = unpackColumns(data.bars);
+    this.ticks = unpackColumns(data.ticks);
+    for (const name of ["lane", "sort", "client", "lock", "lease", "why", "fence", "flags"]) this.bars[name] = this.bars.column(name);
+    for (const name of ["lane", "op", "outcome", "lease", "by", "error", "fence", "value", "version", "event", "cause", "mark", "flags"])
+      this.ticks[name] = this.ticks.column(name);
+    this.hidden = new Set();
+    this.cursor = null;
+    this.told = null;
+    this.sortOut();
+    this.build(place);
+    this.lookAt(...this.home());
+  }
+
+  // sortOut lists bars and ticks by lane and kind, in the order of time.
+  sortOut() {
+    const {bars, ticks} = this;
+    this.lanes = this.data.lanes.map(([name, kind], at) => ({name, kind, at, bars: [[], [], []], ticks: new Map(), all: [], bands: []}));
+    for (let i = 0; i < bars.n; i++) this.lanes[bars.lane[i]].bars[bars.sort[i]].push(i);
+    for (const lane of this.lanes) {
+      lane.reach = lane.bars.map(list => { // the greatest end so far: where to begin to look
+        let most = 0;
+        return Float64Array.from(list, i => most = Math.max(most, bars.to[i]));
+      });
+    }
+    for (let i = 0; i < ticks.n; i++) {
+      const lane = this.lanes[ticks.lane[i]], kind = ticks.mark[i] ? 10 + ticks.mark[i] : ticks.outcome[i];
+      if (!lane.ticks.has(kind)) lane.ticks.set(kind, []);
+      lane.ticks.get(kind).push(i);
+      lane.all.push(i);
+    }
+    const byEnd = (a, b) => ticks.to[a] - ticks.to[b];
+    for (const lane of this.lanes) {
+      lane.all.sort(byEnd);
+      for (const list of lane.ticks.values()) list.sort(byEnd);
+    }
+    this.witness = [];
+    for (let i = 0; i < ticks.n; i++) if (ticks.flags[i] & FLAG.witness || ticks.mark[i]) this.witness.push(i);
+    for (const band of this.data.bands) for (const lane of band.lanes) this.lanes[lane].bands.push(band);
+    this.order = Array.from({length: ticks.n}, (_, i) => i).sort(byEnd);
+    this.colours = new Map(this.lanes.filter(l => l.kind === KIND.client).map((l, i) => [l.name, i % 6]));
+  }
+
+  build(place) {
+    const make = (name, attributes = {}, ...children) => {
+      const e = document.createElement(name);
+      for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
+      e.append(...children);
+      return e;
+    };
+    const button = (text, label, act) => {
+      const b = make("button", {type: "button", title: label, "aria-label": label}, text);
+      b.addEventListener("click", () => { act(); this.canvas.focus({preventScroll: true}); });
+      return b;
+    };
+    const tools = make("div", {class: "lanes-tools"},
+      button("+", "zoom in", () => this.zoom(0.5)), button("−", "zoom out", () => this.zoom(2)),
+      button("whole", "the whole history", () => this.lookAt(0, this.data.end)));
+    this.data.stories.forEach(story => tools.append(
+      button("✗ " + story.property, "show the violation of " + story.property, () => this.lookAtStory(story))));
+    tools.append(button("◀", "previous event", () => this.step(-1)), button("▶", "next event", () => this.step(1)));
+    tools.append(this.filter(make));
+    this.canvas = make("canvas", {tabindex: "0", role: "img", "aria-describedby": "lanes-help", "aria-label": this.summary()});
+    this.spacer = make("div");
+    this.scroller = make("div", {class: "lanes-scroll"}, this.canvas, this.spacer);
+    this.scroller.style.cssText = "overflow-y:auto;position:relative";
+    this.canvas.style.cssText += "position:sticky;top:0";
+    this.read = make("div", {class: "lanes-read", role: "status"}, "Point at something, or step through the events with n and p.");
+    place.replaceChildren(tools, this.scroller, this.read, make("p", {class: "lanes-help", id: "lanes-help"},
+      "Drag or ← → to pan; + − or Ctrl and wheel to zoom; 0 the whole, w the violation; n and p the next and previous event. " +
+      "Thick bar: the client believes that it holds the lock. Thin bar: the lock servers have its lease; hatched red: they have not. " +
+      "Pale: a server crashed and may have forgotten. ● ok, ✕ failed, rejected or stale, □ unknown; #n a fence."));
+    place.view = this;
+    this.listen();
+    this.theme();
+    this.resize();
+  }
+
+  // filter chooses clients: by a box each or, if they are many, by a part of the name.
+  filter(make) {
+    const clients = this.lanes.filter(l => l.kind === KIND.client);
+    const set = make("fieldset", {}, make("legend", {}, "clients"));
+    if (clients.length > 10) {
+      const box = make("input", {type: "search", placeholder: "part of a name", "aria-label": "show clients whose name contains"});
+      box.addEventListener("input", () => {
+        this.hidden = new Set(clients.filter(l => !l.name.includes(box.value)).map(l => l.at));
+        this.resize();
+      });
+      set.append(box);
+      return set;
+    }
+    for (const lane of clients) {
+      const box = make("input", {type: "checkbox"});
+      box.checked = true;
+      box.addEventListener("change", () => {
+        if (box.checked) this.hidden.delete(lane.at); else this.hidden.add(lane.at);
+        this.resize();
+      });
+      set.append(make("label", {}, box, " " + lane.name));
+    }
+    return set;
+  }
+
+  summary() {
+    const count = kind => this.lanes.filter(l => l.kind === kind).length;
+    return `Lanes of ${count(KIND.client)} clients, ${count(KIND.node)} lock servers and ${count(KIND.resource)} resources over ` +
+      `${lengthOf(this.data.end)}, ${this.ticks.n} operations. ` + this.data.stories.map(s => s.property + " violated: " + s.sentence).join(". ");
+  }
+
+  home() {
+    const stories = this.data.stories;
+    if (!stories.length) return [0, this.data.end];
+    return [Math.min(...stories.map(s => s.from)), Math.max(...stories.map(s => s.to))];
+  }
+
+  // lookAt shows a stretch of time with some room on both sides.
+  lookAt(from, to) {
+    const room = Math.max((to - from) * 0.08, LEAST_SPAN / 2);
+    this.from = from - room;
+    this.to = to + room;
+    this.draw();
+  }
+
+  lookAtStory(story) {
+    this.lookAt(story.from, story.to);
+    this.tell(story.property + " violated: " + story.sentence);
+  }
+
+  zoom(factor, around = this.cursor !== null && this.cursor > this.from && this.cursor < this.to ? this.cursor : (this.from + this.to) / 2) {
+    const whole = (this.data.end || LEAST_SPAN) * 1.3;
+    const span = Math.min(Math.max((this.to - this.from) * factor, LEAST_SPAN), whole);
+    const share = (around - this.from) / (this.to - this.from);
+    this.from = around - share * span;
+    this.to = this.from + span;
+    this.pan(0);
+  }
+
+  pan(by) {
+    const span = this.to - this.from, least = -span * 0.5, most = this.data.end - span * 0.5;
+    this.from = Math.min(Math.max(this.from + by, least), Math.max(most, least));
+    this.to = this.from + span;
+    this.draw();
+  }
+
+  // step moves the cursor to the next or the previous event that is not hidden.
+  step(by) {
+    const {ticks, order} = this;
+    let at = this.told === null ? firstAtLeast(order, ticks.to, Math.max(this.from, 0)) - (by > 0 ? 1 : 0) : order.indexOf(this.told);
+    do at += by; while (at >= 0 && at < order.length && this.hidden.has(ticks.lane[order[at]]));
+    if (at < 0 || at >= order.length) return;
+    this.told = order[at];
+    this.cursor = ticks.to[this.told];
+    if (this.cursor < this.from || this.cursor > this.to) this.pan(this.cursor - (this.from + this.to) / 2);
+    this.tell(this.wordsOf(this.told));
+    this.draw();
+  }
+
+  tell(text) { this.read.textContent = text; }
+
+  wordsOf(i) {
+    const {ticks, texts} = this, lane = this.lanes[ticks.lane[i]];
+    const words = [exactTime(ticks.to[i]) + ": " + lane.name, (ticks.by[i] ? texts[ticks.by[i]] + "’s " : "") + texts[ticks.op[i]], OUTCOME[ticks.outcome[i]]];
+    if (ticks.to[i] > ticks.from[i]) words.push("asked at " + exactTime(ticks.from[i]) + ", took " + lengthOf(ticks.to[i] - ticks.from[i]));
+    if (ticks.mark[i]) words.push(MARK[ticks.mark[i]]);
+    if (ticks.fence[i]) words.push("fence " + ticks.fence[i]);
+    if (ticks.version[i]) words.push("version " + ticks.version[i]);
+    if (ticks.lease[i]) words.push("lease " + texts[ticks.lease[i]]);
+    if (ticks.error[i]) words.push(texts[ticks.error[i]]);
+    if (ticks.flags[i] & FLAG.witness) words.push("named by the witness");
+    return words.join(", ") + " (event " + ticks.event[i] + ")";
+  }
+
+  wordsOfBar(i) {
+    const {bars, texts} = this, client = texts[bars.client[i]] || "an unknown client";
+    const what = [client + " believes that it holds " + texts[bars.lock[i]], "the servers have the lease of " + client,
+      "the server has the value of " + client + " under " + texts[bars.lock[i]]][bars.sort[i]];
+    let text = `${what}, from ${exactTime(bars.from[i])} to ${exactTime(bars.to[i])} (${lengthOf(bars.to[i] - bars.from[i])})`;
+    if (bars.fence[i]) text += ", fence " + bars.fence[i];
+    if (bars.lease[i]) text += ", lease " + texts[bars.lease[i]];
+    if (bars.flags[i] & FLAG.open) text += "; it lasts to the end of the history";
+    else if (bars.why[i]) text += "; it ends when " + texts[bars.why[i]];
+    if (bars.flags[i] & FLAG.doubtful) text += "; it may have ended before: a server crashed or failed over, and does not tell";
+    return text;
+  }
+
+  listen() {
+    const canvas = this.canvas, pointers = new Map();
+    const timeAt = x => this.from + (x - GUTTER) / (this.width - GUTTER) * (this.to - this.from);
+    const place = e => { const box = canvas.getBoundingClientRect(); return [e.clientX - box.left, e.clientY - box.top]; };
+    canvas.addEventListener("wheel", e => {
+      if (e.ctrlKey || e.metaKey) this.zoom(Math.exp(e.deltaY * 0.003), timeAt(place(e)[0]));
+      else if (Math.abs(e.deltaX) > Math.abs(e.deltaY) || e.shiftKey) this.pan((e.deltaX || e.deltaY) / this.width * (this.to - this.from));
+      else return;
+      e.preventDefault();
+    }, {passive: false});
+    canvas.addEventListener("pointerdown", e => { pointers.set(e.pointerId, place(e)); canvas.setPointerCapture(e.pointerId); });
+    canvas.addEventListener("pointermove", e => {
+      const now = place(e), before = pointers.get(e.pointerId);
+      if (!before) { this.point(timeAt(now[0]), now[1]); return; }
+      if (pointers.size === 2) {
+        const other = [...pointers].find(([id]) => id !== e.pointerId)[1];
+        this.zoom(Math.abs(before[0] - other[0]) / Math.max(8, Math.abs(now[0] - other[0])), timeAt((now[0] + other[0]) / 2));
+      } else this.pan((before[0] - now[0]) / (this.width - GUTTER) * (this.to - this.from));
+      pointers.set(e.pointerId, now);
+    });
+    for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, e => pointers.delete(e.pointerId));
+    canvas.addEventListener("dblclick", e => this.zoom(0.25, timeAt(place(e)[0])));
+    const keys = {
+      ArrowLeft: () => this.pan(-(this.to - this.from) / 10), ArrowRight: () => this.pan((this.to - this.from) / 10),
+      "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), 0: () => this.lookAt(0, this.data.end),
+      w: () => this.data.stories.length && this.lookAtStory(this.data.stories[0]), n: () => this.step(1), p: () => this.step(-1),
+    };
+    canvas.addEventListener("keydown", e => {
+      if (e.ctrlKey || e.metaKey || e.altKey || !keys[e.key]) return;
+      keys[e.key]();
+      e.preventDefault();
+    });
+    this.scroller.addEventListener("scroll", () => this.draw());
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(this.scroller);
+    this.scheme = matchMedia("(prefers-color-scheme: dark)");
+    this.onScheme = () => { this.theme(); this.draw(); };
+    this.scheme.addEventListener("change", this.onScheme);
+  }
+
+  close() {
+    this.observer.disconnect();
+    this.scheme.removeEventListener("change", this.onScheme);
+    this.closed = true;
+  }
+
+  // point tells what is nearest to the pointer on its lane.
+  point(t, y) {
+    this.cursor = t;
+    const lane = this.rows.find(row => y + this.scroller.scrollTop >= row.top && y + this.scroller.scrollTop < row.top + row.height)?.lane;
+    const reach = 7 * (this.to - this.from) / (this.width - GUTTER);
+    let text = exactTime(Math.max(t, 0));
+    this.told = null;
+    if (lane) {
+      const near = firstAtLeast(lane.all, this.ticks.to, t);
+      let best = null;
+      for (const i of [lane.all[near - 1], lane.all[near]])
+        if (i !== undefined && Math.abs(this.ticks.to[i] - t) < reach && (best === null || Math.abs(this.ticks.to[i] - t) < Math.abs(this.ticks.to[best] - t))) best = i;
+      const told = [];
+      if (best !== null) { told.push(this.wordsOf(best)); this.told = best; }
+      for (const list of lane.bars) for (const i of this.barsAt(lane, list, t)) told.push(this.wordsOfBar(i));
+      for (const band of lane.bands) if (band.from <= t && t <= band.to)
+        told.push(`${band.kind} of ${band.subject}, ${lengthOf(band.to - band.from)}, ${band.outcome}${band.evidence ? ": " + band.evidence : ""}`);
+      text += "  " + lane.name + (told.length ? ": " + told.slice(0, 4).join("; ") : "");
+    }
+    this.tell(text);
+    this.draw();
+  }
+
+  barsAt(lane, list, t) {
+    const end = firstAtLeast(list, this.bars.from, t), found = [];
+    for (let at = end - 1; at >= 0 && at > end - 40 && found.length < 2; at--) if (this.bars.to[list[at]] >= t) found.push(list[at]);
+    return found;
+  }
+
+  theme() {
+    const style = getComputedStyle(document.documentElement);
+    this.ink = name => style.getPropertyValue("--" + name).trim();
+    this.paint = Object.fromEntries(["paper", "ink", "dim", "rule", "grid", "bad", "band", "on", "focus", "c0", "c1", "c2", "c3", "c4", "c5"].map(n => [n, this.ink(n)]));
+  }
+
+  resize() {
+    let top = TOP;
+    this.rows = this.lanes.filter(lane => !this.hidden.has(lane.at)).map(lane => {
+      const row = {lane, top, height: ROW[lane.kind]};
+      top += row.height;
+      return row;
+    });
+    this.rowOf = new Map(this.rows.map(row => [row.lane.at, row]));
+    this.total = top + AXIS;
+    this.width = Math.max(this.scroller.clientWidth, 200);
+    this.height = Math.min(this.total, TALLEST);
+    this.scroller.style.height = this.height + "px";
+    this.spacer.style.height = this.total - this.height + "px";
+    const ratio = window.devicePixelRatio || 1;
+    this.canvas.width = Math.round(this.width * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
+    this.canvas.style.height = this.height + "px";
+    this.ratio = ratio;
+    this.draw();
+  }
+
+  // draw asks for one picture in the next frame.
+  draw() {
+    if (this.asked || this.closed) return;
+    this.asked = true;
+    requestAnimationFrame(() => { this.asked = false; if (!this.closed) this.picture(); });
+  }
+
+  x(t) { return GUTTER + (t - this.from) / (this.to - this.from) * (this.width - GUTTER); }
+
+  picture() {
+    const g = this.canvas.getContext("2d"), paint = this.paint;
+    this.canvas.dataset.from = this.from;
+    this.canvas.dataset.to = this.to;
+    g.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    g.fillStyle = paint.paper;
+    g.fillRect(0, 0, this.width, this.height);
+    g.save();
+    g.beginPath();
+    g.rect(GUTTER, 0, this.width - GUTTER, this.height - AXIS);
+    g.clip();
+    g.translate(0, -this.scroller.scrollTop);
+    const sight = this.rows.filter(r => r.top + r.height > this.scroller.scrollTop && r.top < this.scroller.scrollTop + this.height);
+    this.grid(g);
+    for (const row of sight) this.bands(g, row);
+    this.overlaps(g);
+    for (const row of sight) this.leases(g, row);
+    this.links(g);
+    for (const row of sight) this.operations(g, row);
+    this.line(g);
+    g.restore();
+    this.names(g, sight);
+    this.axis(g);
+    this.frames = (this.frames || 0) + 1;
+  }
+
+  bands(g, row) {
+    for (const band of row.lane.bands) {
+      if (band.to < this.from || band.from > this.to) continue;
+      const left = Math.max(this.x(band.from), GUTTER), right = Math.min(this.x(band.to), this.width);
+      g.globalAlpha = 0.2;
+      g.fillStyle = this.paint.band;
+      g.fillRect(left, row.top + 1, Math.max(right - left, 1.5), row.height - 2);
+      g.globalAlpha = 1;
+      if (row.lane.kind !== KIND.node) this.text(g, band.kind + " of " + band.subject, left + 3, row.top + row.height - 5, this.paint.dim, right - left - 4);
+    }
+  }
+
+  overlaps(g) {
+    for (const story of this.data.stories) {
+      if (!story.overlap || story.overlap[1] < this.from || story.overlap[0] > this.to) continue;
+      const left = Math.max(this.x(story.overlap[0]), GUTTER), right = Math.min(this.x(story.overlap[1]), this.width);
+      const clients = this.rows.filter(r => r.lane.kind === KIND.client &&
+        r.lane.bars[SORT.believed].some(i => this.bars.flags[i] & FLAG.witness && this.bars.to[i] > story.overlap[0] && this.bars.from[i] < story.overlap[1]));
+      if (!clients.length) continue;
+      const top = clients[0].top, bottom = clients.at(-1).top + clients.at(-1).height;
+      g.globalAlpha = 0.14;
+      g.fillStyle = this.paint.bad;
+      g.fillRect(left, top, Math.max(right - left, 1.5), bottom - top);
+      g.globalAlpha = 1;
+      this.text(g, "two holders, " + lengthOf(story.overlap[1] - story.overlap[0]), left + 3, top - 5 < 12 ? 12 : top - 5, this.paint.bad, 300);
+    }
+  }
+
+  leases(g, row) {
+    const {bars, paint} = this, top = row.top;
+    const places = row.lane.kind === KIND.client ? [[top + 22, 16], [top + 41, 7], [0, 0]] : [[0, 0], [0, 0], [top + 4, 12]];
+    for (const sort of [SORT.believed, SORT.served, SORT.stay]) {
+      const list = row.lane.bars[sort], reach = row.lane.reach[sort], [y, height] = places[sort];
+      let at = 0, high = list.length;
+      while (at < high) { const m = (at + high) >> 1; if (reach[m] < this.from) at = m + 1; else high = m; }
+      while (at < list.length && bars.from[list[at]] <= this.to) {
+        const i = list[at], left = this.x(bars.from[i]), right = this.x(bars.to[i]);
+        const x = Math.max(left, GUTTER - 2), width = Math.max(Math.min(right, this.width + 2) - x, 1);
+        if (right >= GUTTER) this.lease(g, i, sort, x, y, width, height);
+        at = right - left < 1 ? Math.max(at + 1, firstAtLeast(list, bars.from, this.from + (left + 1 - GUTTER) / (this.width - GUTTER) * (this.to - this.from), at)) : at + 1;
+      }
+    }
+    if (row.lane.kind === KIND.client) this.gaps(g, row, places[SORT.served]);
+  }
+
+  lease(g, i, sort, x, y, width, height) {
+    const {bars, paint} = this, client = this.texts[bars.client[i]];
+    g.globalAlpha = bars.flags[i] & FLAG.doubtful ? 0.5 : 1;
+    g.fillStyle = paint["c" + (this.colours.get(client) ?? 5)];
+    g.fillRect(x, y, width, height);
+    g.globalAlpha = 1;
+    if (sort === SORT.believed && bars.flags[i] & FLAG.witness) {
+      g.strokeStyle = paint.bad;
+      g.lineWidth = 2;
+      g.strokeRect(x, y, width, height);
+    }
+    if (sort === SORT.served || width < 16) return;
+    let text = client;
+    if (sort === SORT.believed) text += " holds" + (this.data.several ? " " + this.texts[bars.lock[i]] : "") + (bars.fence[i] ? " #" + bars.fence[i] : "");
+    this.text(g, text, x + 4, y + height / 2 + 4, paint.on, width - 6);
+  }
+
+  // gaps hatches, where it can be told, the time for which a client believes and the servers have nothing.
+  gaps(g, row, [y, height]) {
+    const {bars} = this, served = new Map();
+    for (const i of row.lane.bars[SORT.served]) {
+      if (bars.from[i] > this.to || bars.to[i] < this.from - (this.to - this.from) * 20) continue;
+      served.set(bars.lease[i], i);
+    }
+    if (served.size > 400) return;
+    for (const i of row.lane.bars[SORT.believed]) {
+      if (bars.from[i] > this.to) break;
+      const servers = served.get(bars.lease[i]);
+      if (bars.to[i] < this.from || servers === undefined || bars.flags[servers] & FLAG.doubtful || bars.to[servers] >= bars.to[i]) continue;
+      const left = Math.max(this.x(Math.max(bars.to[servers], bars.from[i])), GUTTER), right = Math.min(this.x(bars.to[i]), this.width);
+      g.strokeStyle = this.paint.bad;
+      g.lineWidth = 1.5;
+      g.beginPath();
+      for (let x = left; x < right; x += 5) { g.moveTo(x, y + height); g.lineTo(Math.min(x + 4, right), y); }
+      g.stroke();
+    }
+  }
+
+  // links lead from writes to what the resource made of them: of those that deserve attention, and of all if they are few.
+  links(g) {
+    const {ticks} = this;
+    g.lineWidth = 1;
+    for (const i of this.inSight(this.witness)) {
+      const cause = ticks.cause[i] - 1;
+      if (cause < 0) continue;
+      const from = this.rowOf.get(ticks.lane[cause]), to = this.rowOf.get(ticks.lane[i]);
+      if (!from || !to) continue;
+      g.strokeStyle = this.paint.bad;
+      g.beginPath();
+      g.moveTo(this.x(ticks.from[cause]), from.top + 40);
+      g.lineTo(this.x(ticks.to[i]), to.top + 22);
+      g.stroke();
+    }
+  }
+
+  inSight(list) {
+    return list.length < 2000 ? list.filter(i => this.ticks.to[i] >= this.from && this.ticks.from[i] <= this.to) : [];
+  }
+
+  // operations draws each kind of outcome by itself, so that a failure is never hidden behind a success.
+  operations(g, row) {
+    const {ticks, paint} = this, y = row.top + (row.lane.kind === KIND.client ? 13 : 22), perPixel = (this.to - this.from) / (this.width - GUTTER);
+    let labelled = -Infinity;
+    for (const kind of [...row.lane.ticks.keys()].sort((a, b) => a - b)) {
+      const list = row.lane.ticks.get(kind), bad = kind >= 10 || kind === 3;
+      g.strokeStyle = g.fillStyle = bad ? paint.bad : paint.ink;
+      g.lineWidth = 1.5;
+      let at = firstAtLeast(list, ticks.to, this.from);
+      while (at < list.length) {
+        const i = list[at], x = this.x(ticks.to[i]);
+        if (x > this.width + 4) break;
+        const next = firstAtLeast(list, ticks.to, ticks.to[i] + perPixel * 2, at + 1);
+        if (next - at > 1) g.fillRect(x - 0.5, y - 5, 1.5, 10); // several: their glyphs would lie on one another
+        else this.glyph(g, kind, x, y, this.x(ticks.from[i]));
+        at = Math.max(next, at + 1);
+      }
+    }
+    if (row.lane.kind === KIND.node) return;
+    const first = firstAtLeast(row.lane.all, ticks.to, this.from), last = firstAtLeast(row.lane.all, ticks.to, this.to);
+    if (last - first > 300) return;
+    for (const urgent of [true, false]) for (let at = first; at < last; at++) {
+      const i = row.lane.all[at], mark = ticks.mark[i];
+      if (urgent === Boolean(mark)) labelled = this.label(g, i, row, y, labelled);
+    }
+    row.labels = null;
+  }
+
+  label(g, i, row, y) {
+    const {ticks, texts} = this, client = row.lane.kind === KIND.client;
+    let text = (ticks.by[i] ? texts[ticks.by[i]] + " " : "") + texts[ticks.op[i]];
+    if (ticks.version[i] && !client) text += " v" + ticks.version[i];
+    if (ticks.fence[i] && texts[ticks.op[i]] === "write") text += " #" + ticks.fence[i];
+    if (ticks.mark[i]) text = MARK[ticks.mark[i]] + ": " + text;
+    g.font = "11px system-ui, sans-serif";
+    const width = g.measureText(text).width, left = Math.min(this.x(ticks.to[i]) - width / 2, this.width - width - 2);
+    row.labels = row.labels || [];
+    if (left < GUTTER || row.labels.some(([a, b]) => left < b && left + width + 5 > a)) return;
+    row.labels.push([left, left + width + 5]);
+    g.fillStyle = ticks.mark[i] || ticks.outcome[i] === 3 ? this.paint.bad : this.paint.ink;
+    g.fillText(text, left, client ? y - 5 : y - 9);
+  }
+
+  glyph(g, kind, x, y, from) {
+    if (x - from > 3) { g.beginPath(); g.moveTo(Math.max(from, GUTTER - 2), y); g.lineTo(x, y); g.stroke(); }
+    g.beginPath();
+    if (kind >= 10 || kind === 3) { g.moveTo(x - 3.5, y - 3.5); g.lineTo(x + 3.5, y + 3.5); g.moveTo(x + 3.5, y - 3.5); g.lineTo(x - 3.5, y + 3.5); g.stroke(); }
+    else if (kind === 2) { g.arc(x, y, 3, 0, 7); g.fill(); }
+    else g.strokeRect(x - 3, y - 3, 6, 6);
+  }
+
+  line(g) {
+    if (this.cursor === null) return;
+    g.strokeStyle = this.paint.focus;
+    g.lineWidth = 1;
+    g.beginPath();
+    g.moveTo(this.x(this.cursor), 0);
+    g.lineTo(this.x(this.cursor), this.total);
+    g.stroke();
+    const row = this.told !== null && this.rowOf.get(this.ticks.lane[this.told]);
+    if (row) { g.lineWidth = 2; g.beginPath(); g.arc(this.x(this.cursor), row.top + (row.lane.kind === KIND.client ? 13 : 22), 7, 0, 7); g.stroke(); }
+  }
+
+  // stops are round times for the axis.
+  stops() {
+    const rough = (this.to - this.from) / Math.max(2, (this.width - GUTTER) / 110), power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= rough), all = [];
+    for (let t = Math.max(0, Math.ceil(this.from / step) * step); t <= Math.min(this.to, this.data.end * 1.0001); t += step) all.push(t);
+    return [all, Math.min(9, Math.max(0, 9 - Math.floor(Math.log10(step))))];
+  }
+
+  grid(g) {
+    g.strokeStyle = this.paint.grid;
+    g.lineWidth = 1;
+    g.beginPath();
+    for (const t of this.stops()[0]) { g.moveTo(this.x(t), TOP); g.lineTo(this.x(t), this.total); }
+    g.stroke();
+  }
+
+  names(g, sight) {
+    g.fillStyle = this.paint.paper;
+    g.fillRect(0, 0, GUTTER, this.height);
+    g.strokeStyle = this.paint.rule;
+    for (const row of sight) {
+      const top = row.top - this.scroller.scrollTop, client = row.lane.kind === KIND.client;
+      g.beginPath();
+      g.moveTo(0, top + 0.5);
+      g.lineTo(this.width, top + 0.5);
+      g.stroke();
+      this.text(g, row.lane.name, 8, top + (client ? 17 : row.height / 2 + 4), client ? this.paint.ink : this.paint.dim, GUTTER - 14, client ? "600 12px" : "11px");
+      if (!client) continue;
+      this.text(g, "believes", 8, top + 34, this.paint.dim, GUTTER);
+      this.text(g, "servers", 8, top + 49, this.paint.dim, GUTTER);
+    }
+  }
+
+  axis(g) {
+    const y = this.height - AXIS;
+    g.fillStyle = this.paint.paper;
+    g.fillRect(0, y, this.width, AXIS);
+    g.strokeStyle = this.paint.rule;
+    g.beginPath();
+    g.moveTo(0, y + 0.5);
+    g.lineTo(this.width, y + 0.5);
+    g.stroke();
+    const [all, digits] = this.stops();
+    g.textAlign = "center";
+    for (const t of all) {
+      const x = this.x(t);
+      if (x > GUTTER + 10 && x < this.width - 30) this.text(g, (t / 1e9).toFixed(digits) + " s", x, y + 17, this.paint.dim, 200);
+    }
+    g.textAlign = "start";
+  }
+
+  text(g, text, x, y, colour, room, font = "11px") {
+    if (room < 12) return;
+    g.font = font + " system-ui, sans-serif";
+    g.fillStyle = colour;
+    if (g.measureText(text).width > room) {
+      let keep = text.length - 1;
+      while (keep > 0 && g.measureText(text.slice(0, keep) + "…").width > room) keep--;
+      if (keep < 1) return;
+      text = text.slice(0, keep) + "…";
+    }
+    g.fillText(text, x, y);
+  }
+}
