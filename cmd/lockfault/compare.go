@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -103,7 +102,11 @@ func (c *call) carryOut(plans []runner.Plan, budget time.Duration, output output
 		}
 	}
 	report.Elapsed = time.Since(began)
-	if err := errors.Join(folder.WriteVerdicts(report), writePage(folder, report)); err != nil && runErr == nil {
+	err = folder.WriteVerdicts(report)
+	if err == nil {
+		err = writePage(folder, report)
+	}
+	if err != nil && runErr == nil {
 		runErr = err
 	}
 	return findings{folder: folder.Path, report: report.From(folder.Path), cut: cut, err: runErr}, nil
