@@ -100,7 +100,7 @@ func (n *node) setClock(args ...string) error {
 // crash kills the server, as kill -9 does. It returns when the process is gone.
 func (n *node) crash() error {
 	n.crashes.Add(1)
-	_, err := n.console.run(`pid=$(cat /lockfault/pid) && kill -9 "$pid" && while kill -0 "$pid"; do :; done 2>/dev/null`)
+	_, err := n.console.run(`pid=$(cat /lockfault/pid) && kill -9 "$pid" && while kill -0 "$pid"; do sleep 0.002; done 2>/dev/null`)
 	if err != nil {
 		return fmt.Errorf("kill %s: %w", n.name, err)
 	}

@@ -44,6 +44,7 @@
 //	harness   begin                   any                    first line; detail is the Plan, of which nothing is required;
 //	                                                         order=heard in it: the lines stand as they were heard, and
 //	                                                         time_ns may be less than in the line before
+//	          trouble                 info                   what the harness could not do; no checker judges it
 //	          end                     any                    last line; without it nothing counts as held, since the rest
 //	                                                         may be missing
 //

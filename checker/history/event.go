@@ -74,6 +74,7 @@ const (
 const (
 	Begin      Op = "begin"       // harness: first event; Detail describes the plan, see Plan
 	End        Op = "end"         // harness: last event; nothing was cut off
+	Trouble    Op = "trouble"     // harness: what it could not do; judged by nobody
 	KeySet     Op = "key-set"     // node: a key came to be or got another value
 	KeyTTL     Op = "key-ttl"     // node: a key kept its value and got another expiry
 	KeyDeleted Op = "key-deleted" // node: a command removed a key

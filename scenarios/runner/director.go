@@ -2,6 +2,8 @@ package runner
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -30,6 +32,7 @@ type director struct {
 	current  map[string]nemesis.Moment  // by client: its open operation, as a moment of edge Answered
 	waits    []*wait
 	timeline []due
+	failed   error // what the harness could not do
 	wake     chan struct{}
 	ended    chan struct{}
 }
@@ -155,7 +158,7 @@ func (d *director) inject(s *strike) {
 	healing := s.healing
 	d.mu.Unlock()
 	if err != nil {
-		d.record(d.completion(s, history.Fail, err.Error(), nil))
+		d.missed(s, "injected", err)
 		return
 	}
 	if f, ok := s.step.Fault.(nemesis.Kill); ok {
@@ -190,12 +193,33 @@ func (d *director) healStrike(s *strike) {
 	evidence, err := s.heal()
 	switch {
 	case err != nil:
-		d.record(d.completion(s, history.Fail, "could not be healed: "+err.Error(), nil))
+		d.missed(s, "healed", err)
 	case !evidence.Effective:
 		d.record(d.completion(s, history.Fail, "nothing noticed it", evidence.Detail))
 	default:
 		d.record(d.completion(s, history.Ok, "", evidence.Detail))
 	}
+}
+
+// missed tells of a fault that could not be injected or healed. If it cannot be had here it never struck. Otherwise the
+// harness is to blame, and the fault stays open, since it may be in force from then on: no lock is blamed for that.
+func (d *director) missed(s *strike, what string, err error) {
+	if errors.Is(err, nemesis.ErrUnsupported) {
+		d.record(d.completion(s, history.Fail, err.Error(), nil))
+		return
+	}
+	err = fmt.Errorf("%s, a %s, could not be %s: %w", s.process(), s.step.Fault.Kind(), what, err)
+	d.mu.Lock()
+	d.failed = errors.Join(d.failed, err)
+	d.mu.Unlock()
+	d.record(history.Event{Process: "harness", Role: history.Harness, Type: history.Info, Op: history.Trouble, Error: err.Error()})
+}
+
+// trouble is what the harness could not do.
+func (d *director) trouble() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.failed
 }
 
 func (d *director) completion(s *strike, t history.Type, problem string, detail map[string]string) history.Event {

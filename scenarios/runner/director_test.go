@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,5 +54,45 @@ func TestAFaultHealsOnceItIsThere(t *testing.T) {
 				t.Errorf("%s: healed %d times in the end", c.name, fault.healed)
 			}
 		})
+	}
+}
+
+// broken is a fault that the harness cannot inject, or cannot heal.
+type broken struct{ injecting, healing error }
+
+func (f broken) Kind() string    { return "broken" }
+func (f broken) Subject() string { return "redis" }
+
+func (f broken) Inject(nemesis.Target) (nemesis.Heal, error) {
+	return func() (nemesis.Evidence, error) { return nemesis.Evidence{}, f.healing }, f.injecting
+}
+
+// TestNoLockIsBlamedForWhatTheHarnessCouldNotDo: the fault stays open, and the run says so. What this testbed cannot have
+// never struck.
+func TestNoLockIsBlamedForWhatTheHarnessCouldNotDo(t *testing.T) {
+	wrong := errors.New("the shell ended")
+	for _, c := range []struct {
+		name    string
+		fault   broken
+		told    string
+		trouble string
+	}{
+		{"injection", broken{injecting: wrong}, "invoke broken, info trouble", "fault-1, a broken, could not be injected: the shell ended"},
+		{"healing", broken{healing: wrong}, "invoke broken, info trouble", "fault-1, a broken, could not be healed: the shell ended"},
+		{"unsupported", broken{injecting: nemesis.ErrUnsupported}, "invoke broken, fail broken", ""},
+		{"no effect", broken{}, "invoke broken, fail broken", ""},
+	} {
+		d := newDirector(nemesis.Schedule{{Fault: c.fault}}, 1)
+		var told []string
+		d.record = func(e history.Event) { told = append(told, e.Type.String()+" "+string(e.Op)) }
+		d.now, d.align = func() time.Duration { return 0 }, func() {}
+		d.begin()
+		d.finish()
+		if got := strings.Join(told, ", "); got != c.told {
+			t.Errorf("%s: told %s, want %s", c.name, got, c.told)
+		}
+		if err := d.trouble(); (err == nil) != (c.trouble == "") || err != nil && err.Error() != c.trouble {
+			t.Errorf("%s: trouble %v, want %q", c.name, err, c.trouble)
+		}
 	}
 }

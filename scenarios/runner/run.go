@@ -182,7 +182,7 @@ func (r *run) body(cluster Cluster, testbed string) error {
 		unsettled = settler.Settle()
 	}
 	r.recorder.finish(unsettled == nil)
-	return errors.Join(unsettled, closeAll(clients), brokenBy(clients))
+	return errors.Join(d.trouble(), unsettled, closeAll(clients), brokenBy(clients))
 }
 
 // grantors is how many servers write a key when all of them grant a lock: a consensus service acts as one.
