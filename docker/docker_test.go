@@ -53,7 +53,7 @@ var shared struct {
 }
 
 // testbed is the one that tests share. Without an engine or an image they are skipped, and say so.
-func testbed(t *testing.T) *Testbed {
+func testbed(t testing.TB) *Testbed {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("takes real time")

@@ -9,6 +9,7 @@ import (
 
 	cerrdefs "github.com/containerd/errdefs"
 	moby "github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
 )
 
 // Labels of all that a testbed starts.
@@ -23,6 +24,7 @@ const oldestAPI = "1.41"
 
 // connect reaches the container engine and makes sure of it.
 func connect(ctx context.Context) (*moby.Client, error) {
+	quiet()
 	engine, err := moby.New(moby.FromEnv)
 	if err != nil {
 		return nil, &Unavailable{"the container engine cannot be reached; see DOCKER_HOST", err}
@@ -37,7 +39,29 @@ func connect(ctx context.Context) (*moby.Client, error) {
 		return nil, &Unavailable{Reason: fmt.Sprintf("the container engine is too old: it speaks API %s, and this needs %s (Docker 20.10)",
 			version.APIVersion, oldestAPI)}
 	}
+	if err := sameEngine(ctx, engine); err != nil {
+		engine.Close()
+		return nil, err
+	}
 	return engine, nil
+}
+
+// sameEngine makes sure that Testcontainers, which looks for an engine in more places and goes on to the next where one does
+// not answer as it should, starts things where this looks for them.
+func sameEngine(ctx context.Context, engine *moby.Client) error {
+	if _, err := engine.Info(ctx, moby.InfoOptions{}); err != nil {
+		return &Unavailable{"the container engine does not tell about itself", err}
+	}
+	provider, err := testcontainers.NewDockerProvider()
+	if err != nil {
+		return &Unavailable{"testcontainers finds no container engine; see DOCKER_HOST", err}
+	}
+	defer provider.Close()
+	if ours, theirs := engine.DaemonHost(), provider.Client().DaemonHost(); ours != theirs {
+		return &Unavailable{Reason: fmt.Sprintf("testcontainers would use the container engine at %s instead of %s: set DOCKER_HOST, "+
+			"or remove the other from ~/.testcontainers.properties or the Docker context", theirs, ours)}
+	}
+	return nil
 }
 
 // older compares versions such as 1.41.

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"os"
 	"strings"
@@ -15,9 +13,7 @@ import (
 	"time"
 
 	"github.com/moby/moby/api/types/container"
-	"github.com/redis/go-redis/v9"
 	"github.com/testcontainers/testcontainers-go"
-	tclog "github.com/testcontainers/testcontainers-go/log"
 	"github.com/testcontainers/testcontainers-go/network"
 	"github.com/testcontainers/testcontainers-go/wait"
 
@@ -30,10 +26,7 @@ const StartLimit = time.Minute
 // Start starts the servers and makes sure that they serve. On an error nothing is left behind. Errors that are about the
 // machine, an engine that is not there or an image that is missing, are *Unavailable.
 func Start(ctx context.Context, cfg Config) (*Testbed, error) {
-	quiet.Do(func() {
-		redis.SetLogger(silent{})
-		tclog.SetDefault(log.New(io.Discard, "", 0))
-	})
+	quiet()
 	if err := workersWorkHere(); err != nil {
 		return nil, err
 	}

@@ -9,13 +9,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	moby "github.com/moby/moby/client"
+	"github.com/redis/go-redis/v9"
 	"github.com/testcontainers/testcontainers-go"
+	tclog "github.com/testcontainers/testcontainers-go/log"
 )
 
 // Config says what a testbed is made of. The zero value is usable.
@@ -111,8 +115,12 @@ func (t *Testbed) hangUp() {
 	}
 }
 
-// The client library reports each failed connection on standard error; here such failures are ordered.
-var quiet sync.Once
+// quiet silences libraries: the client library reports each failed connection on standard error, and here such failures are
+// ordered.
+var quiet = sync.OnceFunc(func() {
+	redis.SetLogger(silent{})
+	tclog.SetDefault(log.New(io.Discard, "", 0))
+})
 
 type silent struct{}
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,12 @@ func engineOf(t *testing.T, version string, images ...string) string {
 		switch {
 		case path == "/_ping":
 			fmt.Fprint(w, "OK")
+		case path == "/info" && !slices.Contains(images, "broken"):
+			fmt.Fprint(w, `{"OperatingSystem":"none"}`)
+		case r.Method == http.MethodGet && path == "/containers/json":
+			fmt.Fprint(w, "[]")
+		case r.Method == http.MethodGet && path == "/networks":
+			fmt.Fprint(w, "[]")
 		case path == "/version":
 			fmt.Fprintf(w, `{"Version":"1","ApiVersion":%q,"MinAPIVersion":"1.12"}`, version)
 		case strings.HasPrefix(path, "/images/"):
@@ -60,8 +67,10 @@ func TestWithoutWhatIsNeededOneSentenceSaysSo(t *testing.T) {
 			"there is no image lockfault/toxiproxy:2: run `make images`, or name another with --toxiproxy-image or LOCKFAULT_TOXIPROXY_IMAGE"},
 		{"a name that is none", engineOf(t, "1.41", everything[1:]...), " --redis-image example.org/mine:1",
 			"there is no image example\\.org/mine:1: run `make images`, or name another with --redis-image or LOCKFAULT_REDIS_IMAGE"},
-		{"an engine that fails", engineOf(t, "1.41", everything...), "",
+		{"an engine that makes nothing", engineOf(t, "1.41", everything...), "",
 			`make the private network: .*the disk of the engine is broken.*`},
+		{"an engine that fails", engineOf(t, "1.41", "broken"), "",
+			`the container engine does not tell about itself: .*the disk of the engine is broken.*`},
 		{"nobody there", "tcp://127.0.0.1:1", "",
 			"no container engine answers: start Docker, or point DOCKER_HOST to one: .*"},
 	} {
