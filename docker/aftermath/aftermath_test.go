@@ -157,7 +157,7 @@ func (r *underWay) awaitState(t *testing.T, what string, come func() bool) {
 func (r *underWay) ends(t *testing.T) (int, time.Duration) {
 	t.Helper()
 	began := time.Now()
-	guard := time.AfterFunc(4*time.Minute, func() { _ = r.Process.Kill() })
+	guard := time.AfterFunc(10*time.Minute, func() { _ = r.Process.Kill() })
 	defer guard.Stop()
 	_ = r.Wait()
 	return r.ProcessState.ExitCode(), time.Since(began)
