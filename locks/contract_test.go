@@ -11,10 +11,13 @@ import (
 	"time"
 )
 
-// each runs a test on every lock that has all of the traits.
+// The contract that every lock must keep is in locktest, whose tests hold each lock of All to it. Here is what the built-in
+// locks promise beyond.
+
+// each runs a test on every built-in lock that has all of the traits.
 func each(t *testing.T, has func(Entry) bool, f func(*bed)) {
 	for _, e := range All {
-		if e.Module != "" || !has(e) { // libraries keep the contract that any lock must, see locktest
+		if e.Module != "" || !has(e) {
 			continue
 		}
 		for _, fencing := range []bool{false, true} {
@@ -40,14 +43,6 @@ func ownerChecked(e Entry) bool {
 
 // tidy locks undo an attempt whose reply was lost.
 func tidy(e Entry) bool { return ownerChecked(e) && e.Name != "single-getdel" }
-
-func TestOneHolderAtATime(t *testing.T) {
-	each(t, onServers, func(b *bed) {
-		if most := b.race(20); most != 1 {
-			b.t.Errorf("%d clients held at once", most)
-		}
-	})
-}
 
 func TestNoLockAdmitsManyHolders(t *testing.T) {
 	each(t, func(e Entry) bool { return !onServers(e) }, func(b *bed) {
@@ -100,26 +95,6 @@ func TestReleasedLockIsFreeAtOnce(t *testing.T) {
 		start := time.Now()
 		b.acquire(other, "r")
 		if took := time.Since(start); took > 20*time.Millisecond {
-			b.t.Errorf("free after %v", took)
-		}
-	})
-}
-
-func TestAbandonedLockIsFreeAtItsTTL(t *testing.T) {
-	each(t, onServers, func(b *bed) {
-		a, _ := b.client("A")
-		other, _ := b.client("B")
-		start := time.Now()
-		b.acquire(a, "r")
-		a.Close() // dies without a release
-		time.Sleep(ttl - 2*time.Second)
-		if _, err := b.tryFor(time.Second, other, "r"); !errors.Is(err, ErrNotAcquired) {
-			b.t.Fatalf("before the TTL: %v", err)
-		}
-		if _, err := b.tryFor(2*time.Second, other, "r"); err != nil {
-			b.t.Fatalf("after the TTL: %v", err)
-		}
-		if took := time.Since(start); took < ttl || took > ttl+200*time.Millisecond {
 			b.t.Errorf("free after %v", took)
 		}
 	})
@@ -258,21 +233,6 @@ func TestExtendAndReleaseAreSentAlsoWhenTheContextIsDone(t *testing.T) {
 			b.t.Fatal(err)
 		}
 		b.acquire(a, "r")
-	})
-}
-
-func TestResourcesAreIndependent(t *testing.T) {
-	each(t, anyLock, func(b *bed) {
-		a, _ := b.client("A")
-		other, _ := b.client("B")
-		one, two := b.acquire(a, "one"), b.acquire(other, "two")
-		b.release(a, one)
-		if onServers(b.entry) {
-			if _, err := b.tryFor(time.Second, a, "two"); !errors.Is(err, ErrNotAcquired) {
-				b.t.Errorf("releasing one freed two: %v", err)
-			}
-		}
-		b.release(other, two)
 	})
 }
 

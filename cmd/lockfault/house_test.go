@@ -14,6 +14,7 @@ const module = "github.com/lockfault/lockfault/"
 var house = map[string][]string{
 	"checker/history":  {},
 	"locks":            {},
+	"locks/locktest":   {"checker", "checker/history", "locks", "nemesis", "scenarios", "scenarios/runner", "sim"},
 	"nemesis":          {},
 	"checker":          {"checker/history"},
 	"scenarios":        {"checker", "checker/history", "locks", "nemesis"},
@@ -32,7 +33,7 @@ var homes = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go":     {"checker"},
 	"github.com/alicebob/miniredis/v2":            {"sim"},
 	"github.com/goccy/go-yaml":                    {"scenarios"},
-	"github.com/redis/go-redis/v9":                {"locks", "sim", "docker"},
+	"github.com/redis/go-redis/v9":                {"locks", "locks/locktest", "sim", "docker"},
 	"github.com/go-redsync/redsync/v4":            {"locks"},
 	"github.com/bsm/redislock":                    {"locks"},
 	"github.com/redis/rueidis":                    {"locks"},
