@@ -73,6 +73,9 @@ func (s *settings) keep(l law, fencing bool) error {
 	return s.onBench(l.clients, fencing, l.holds)
 }
 
+// brokenf says how a law was broken: a sentence that may begin with the name of a client. It wraps as fmt.Errorf does.
+func brokenf(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
 func oneHolder(b *bench) error {
 	var mu sync.Mutex
 	var holder string
@@ -84,15 +87,15 @@ func oneHolder(b *bench) error {
 			lease, err := b.acquire(name, "r", 3*time.Minute)
 			mu.Lock()
 			if err != nil {
-				errs = append(errs, fmt.Errorf("%s never had it: %w", name, err))
+				errs = append(errs, brokenf("%s never had it: %w", name, err))
 				mu.Unlock()
 				return
 			}
 			if holder != "" {
-				errs = append(errs, fmt.Errorf("%s was granted the lock at %s while %s held it", name, b.now(), holder))
+				errs = append(errs, brokenf("%s was granted the lock at %s while %s held it", name, b.now(), holder))
 			}
 			if b.fencing && lease.Fence <= lastFence {
-				errs = append(errs, fmt.Errorf("%s was granted fence %d after %d", name, lease.Fence, lastFence))
+				errs = append(errs, brokenf("%s was granted fence %d after %d", name, lease.Fence, lastFence))
 			}
 			holder, lastFence = name, lease.Fence
 			mu.Unlock()
@@ -102,7 +105,7 @@ func oneHolder(b *bench) error {
 			mu.Unlock()
 			if err := b.release(name, lease); err != nil {
 				mu.Lock()
-				errs = append(errs, fmt.Errorf("%s could not release it: %w", name, err))
+				errs = append(errs, brokenf("%s could not release it: %w", name, err))
 				mu.Unlock()
 			}
 		})
@@ -125,10 +128,10 @@ func foreignLease(b *bench) error {
 	}{{"release", b.locks["B"].Release}, {"extend", b.locks["B"].Extend}} {
 		err := b.guarded(func() error { return try.do(context.Background(), foreign) })
 		if _, got := b.acquire("C", "r", b.ttl/10); got == nil {
-			return fmt.Errorf("B's %s with a token that is nobody's freed the lock that A held", try.what)
+			return brokenf("B's %s with a token that is nobody's freed the lock that A held", try.what)
 		}
 		if err == nil {
-			return fmt.Errorf("B's %s with a token that is nobody's returned nil", try.what)
+			return brokenf("B's %s with a token that is nobody's returned nil", try.what)
 		}
 	}
 	return nil
@@ -141,15 +144,15 @@ func lateRelease(b *bench) error {
 	}
 	b.cutOff("A") // or a lock that renews itself never ends
 	if _, err := b.acquire("B", "r", 2*b.ttl); err != nil {
-		return fmt.Errorf("B, after the end of A's lease: %w", err)
+		return brokenf("B, after the end of A's lease: %w", err)
 	}
 	b.heal()
 	err = b.release("A", old)
 	if _, got := b.acquire("C", "r", b.ttl/10); got == nil {
-		return errors.New("A's release after the end of its lease freed the lock that B held")
+		return brokenf("A's release after the end of its lease freed the lock that B held")
 	}
 	if err == nil && old.Lost == nil { // one that was told so has nothing to hear from its release
-		return errors.New("A's release after the end of its lease returned nil, although nothing was released")
+		return brokenf("A's release after the end of its lease returned nil, although nothing was released")
 	}
 	return nil
 }
@@ -161,7 +164,7 @@ func freeWhenReleased(b *bench) error {
 			return err
 		}
 		if err := b.release(name, lease); err != nil {
-			return fmt.Errorf("%s's release: %w", name, err)
+			return brokenf("%s's release: %w", name, err)
 		}
 	}
 	return nil
@@ -174,10 +177,10 @@ func freeAtTTL(b *bench) error {
 	granted := b.now()
 	b.kill("A")
 	if _, err := b.acquire("B", "r", b.ttl*8/10); err == nil {
-		return fmt.Errorf("B had it at %s, though A was granted it at %s with a TTL of %v", b.now(), granted, b.ttl)
+		return brokenf("B had it at %s, though A was granted it at %s with a TTL of %v", b.now(), granted, b.ttl)
 	}
 	if _, err := b.acquire("B", "r", b.ttl/2); err != nil {
-		return fmt.Errorf("A, granted it at %s with a TTL of %v, died; B still cannot have it at %s: %w", granted, b.ttl, b.now(), err)
+		return brokenf("A, granted it at %s with a TTL of %v, died; B still cannot have it at %s: %w", granted, b.ttl, b.now(), err)
 	}
 	return nil
 }
@@ -187,10 +190,10 @@ func doneContext(b *bench) error {
 	cancel()
 	start := time.Now()
 	if _, err := b.acquireWith(ctx, "A", "r"); err == nil {
-		return errors.New("A was granted it")
+		return brokenf("A was granted it")
 	}
 	if took := time.Since(start); took > b.ttl/10 {
-		return fmt.Errorf("A's acquire took %v", took)
+		return brokenf("A's acquire took %v", took)
 	}
 	_, err := b.acquireAtOnce("B", "r")
 	return err
@@ -203,13 +206,13 @@ func waitEnds(b *bench) error {
 	}
 	start := time.Now()
 	if _, err := b.acquire("B", "r", b.ttl/5); err == nil {
-		return errors.New("B was granted it while A held it")
+		return brokenf("B was granted it while A held it")
 	}
 	if took := time.Since(start); took > b.ttl/2 {
-		return fmt.Errorf("B's acquire, with %v to wait, took %v", b.ttl/5, took)
+		return brokenf("B's acquire, with %v to wait, took %v", b.ttl/5, took)
 	}
 	if err := b.release("A", held); err != nil {
-		return fmt.Errorf("A's release: %w", err)
+		return brokenf("A's release: %w", err)
 	}
 	_, err = b.acquireAtOnce("C", "r")
 	return err
@@ -221,13 +224,13 @@ func twoResources(b *bench) error {
 		return err
 	}
 	if _, err := b.acquireAtOnce("B", "two"); err != nil {
-		return fmt.Errorf("while A holds the other: %w", err)
+		return brokenf("while A holds the other: %w", err)
 	}
 	if err := b.release("A", one); err != nil {
-		return fmt.Errorf("A's release: %w", err)
+		return brokenf("A's release: %w", err)
 	}
 	if _, err := b.acquire("C", "two", b.ttl/10); err == nil {
-		return errors.New("A's release of the one freed the other, which B held")
+		return brokenf("A's release of the one freed the other, which B held")
 	}
 	_, err = b.acquireAtOnce("C", "one")
 	return err
@@ -241,13 +244,13 @@ func extend(b *bench) error {
 	time.Sleep(b.ttl / 2)
 	before, sent := lease.Until(), time.Now()
 	if err := b.guarded(func() error { return b.locks["A"].Extend(context.Background(), lease) }); err != nil {
-		return fmt.Errorf("A's extend: %w", err)
+		return brokenf("A's extend: %w", err)
 	}
 	if u := lease.Until(); !u.IsZero() && (!u.After(before) || u.After(sent.Add(b.ttl+b.ttl/100))) {
-		return fmt.Errorf("A's lease was to end %v after its extension, TTL %v, before that at %v", u.Sub(sent), b.ttl, before.Sub(sent))
+		return brokenf("A's lease was to end %v after its extension, TTL %v, before that at %v", u.Sub(sent), b.ttl, before.Sub(sent))
 	}
 	if _, err := b.acquire("B", "r", b.ttl*8/10); err == nil {
-		return fmt.Errorf("B had it at %s, %v after A's extension", b.now(), time.Since(sent))
+		return brokenf("B had it at %s, %v after A's extension", b.now(), time.Since(sent))
 	}
 	return nil
 }
