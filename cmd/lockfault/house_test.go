@@ -40,6 +40,7 @@ var homes = map[string][]string{
 	"github.com/testcontainers/testcontainers-go": {"docker"},
 	"github.com/Shopify/toxiproxy/v2":             {"docker"},
 	"github.com/jackc/pgx/v5":                     {"docker"},
+	"github.com/chromedp/chromedp":                {"results"}, // its tests
 }
 
 // TestImportsRunOneWay holds the code to the plan of the house.

@@ -46,22 +46,28 @@ type point struct {
 	value float64
 }
 
+// figure is a chart with its caption.
+type figure struct {
+	Caption string
+	Chart   template.HTML
+}
+
 // charts are latency and rate over time; none if there is nothing to draw.
-func charts(d *lanes.Drawing) []template.HTML {
-	var all []template.HTML
+func charts(d *lanes.Drawing) []figure {
+	var all []figure
 	if d.End <= 0 {
 		return nil
 	}
 	for _, c := range []struct {
-		caption, unit string
-		log           bool
-		of            []series
+		caption string
+		log     bool
+		of      []series
 	}{
-		{"latency of operations, in ms (logarithmic)", "ms", true, latencies(d)},
-		{"operations a second", "/s", false, rates(d)},
+		{"latency in milliseconds, logarithmic", true, latencies(d)},
+		{"operations per second", false, rates(d)},
 	} {
 		if slices.ContainsFunc(c.of, func(s series) bool { return len(s.points) > 1 }) {
-			all = append(all, draw(d, c.caption, c.of, c.log))
+			all = append(all, figure{c.caption, draw(d, c.caption, c.of, c.log)})
 		}
 	}
 	return all
@@ -202,15 +208,23 @@ func (c *chart) axes() {
 		c.Leaf("line", "class", "grid", "x1", chartLeft, "x2", chartWidth-chartRight, "y1", y, "y2", y)
 		c.Text("text", fmt.Sprintf("%.4g", value), "x", chartLeft-6, "y", y+4, "class", "end")
 	}
-	const steps = 5
-	for i := range steps + 1 {
-		t := c.end / steps * time.Duration(i)
-		class := "middle"
-		if i == steps {
-			class = "end"
+	step := roundStep(c.end)
+	for t := time.Duration(0); t <= c.end; t += step {
+		if x := c.x(t); x < chartWidth-24 {
+			c.Text("text", fmt.Sprintf("%.4g s", t.Seconds()), "x", x, "y", chartHeight-8, "class", "middle")
 		}
-		c.Text("text", fmt.Sprintf("%.4g s", t.Seconds()), "x", c.x(t), "y", chartHeight-8, "class", class)
 	}
+}
+
+// roundStep divides a stretch of time into four to ten steps of 1, 2 or 5 units.
+func roundStep(d time.Duration) time.Duration {
+	power := math.Pow(10, math.Floor(math.Log10(float64(d)/4)))
+	for _, m := range []float64{5, 2} {
+		if float64(d) >= 4*m*power {
+			return time.Duration(m * power)
+		}
+	}
+	return max(time.Duration(power), 1)
 }
 
 // levels are the values with a line.

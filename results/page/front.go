@@ -21,6 +21,7 @@ type front struct {
 
 	Report    results.Report
 	Summary   string
+	Answer    []string // sentences
 	Facts     []string
 	Answers   []answer
 	Locks     []string
@@ -40,6 +41,7 @@ func newFront(r results.Report, views []*view) *front {
 	for _, lock := range f.Locks {
 		f.Answers = append(f.Answers, newAnswer(lock, views))
 	}
+	f.Answer = answerOf(f.Answers)
 	f.addScenarios(views)
 	f.addReasons(views)
 	f.addFacts(r, views)
@@ -54,7 +56,7 @@ func (f *front) addFacts(r results.Report, views []*view) {
 		seeds[v.Run.Seed], testbeds[v.Run.Testbed] = true, true
 		simulated += v.End
 	}
-	f.Facts = append(f.Facts, plural(len(f.Locks), "lock"), plural(len(f.Scenarios), "scenario"), plural(len(seeds), "seed"), plural(len(r.Runs), "run"))
+	f.Facts = append(f.Facts, plural(len(f.Locks), "lock"), plural(len(f.Scenarios), "scenario"), plural(len(seeds), "seed"))
 	if simulated > 0 {
 		f.Facts = append(f.Facts, seconds(simulated)+" of history")
 	}
@@ -93,18 +95,73 @@ type answer struct {
 // tally counts verdicts on one side.
 type tally struct{ Exclusion, Effects count }
 
-// count is how many runs kept a property, of those in which it was decided.
-type count struct{ Kept, Of, Open int }
+// answerOf puts the table into a few sentences.
+func answerOf(all []answer) []string {
+	var sentences []string
+	for _, q := range []struct {
+		always, never string
+		of            func(answer) count
+	}{
+		{"Without fences, exclusion was kept in every run by %s.", "Without fences, no lock kept exclusion in every run; closest came %s.",
+			func(a answer) count { return a.Unfenced.Exclusion }},
+		{"Without fences, the data stayed safe in every run with %s.", "Without fences, the data was harmed with every lock, least with %s.",
+			func(a answer) count { return a.Unfenced.Effects }},
+		{"With fences, exclusion was kept in every run by %s.", "With fences, no lock kept exclusion in every run either; closest came %s.",
+			func(a answer) count { return a.Fenced.Exclusion }},
+		{"With fences, the data stayed safe in every run with %s.", "With fences, the data was harmed with every lock somewhere, least with %s.",
+			func(a answer) count { return a.Fenced.Effects }},
+	} {
+		if names, always := best(all, q.of); names != "" {
+			format := q.never
+			if always {
+				format = q.always
+			}
+			sentences = append(sentences, fmt.Sprintf(format, names))
+		}
+	}
+	return sentences
+}
+
+// best names the locks that kept a property most often, of those that were run.
+func best(all []answer, of func(answer) count) (names string, always bool) {
+	var leading []answer
+	for _, a := range all {
+		c := of(a)
+		if c.Of == 0 {
+			continue
+		}
+		order := 1
+		if len(leading) > 0 {
+			lead := of(leading[0])
+			order = c.Kept*lead.Of - lead.Kept*c.Of
+		}
+		if order > 0 {
+			leading = nil
+		}
+		if order >= 0 {
+			leading = append(leading, a)
+		}
+	}
+	var words []string
+	for _, a := range leading {
+		words = append(words, fmt.Sprintf("%s (%s)", a.Lock, of(a).Text()))
+		always = of(a).Kept == of(a).Of
+	}
+	return strings.Join(words, ", "), always
+}
+
+// count is how many runs kept a property, of those in which it was decided; the others are open, or were not supported.
+type count struct{ Kept, Of, Open, Impossible int }
 
 // Text reads like "12 of 26".
 func (c count) Text() string {
 	switch {
+	case c.Of == 0 && c.Open == 0 && c.Impossible > 0:
+		return "n/a"
 	case c.Of == 0 && c.Open == 0:
 		return "not run"
-	case c.Of == 0:
-		return fmt.Sprintf("undecided (%d)", c.Open)
 	case c.Open > 0:
-		return fmt.Sprintf("%d of %d, %d undecided", c.Kept, c.Of, c.Open)
+		return fmt.Sprintf("%d of %d, %d ?", c.Kept, c.Of, c.Open)
 	}
 	return fmt.Sprintf("%d of %d", c.Kept, c.Of)
 }
@@ -155,16 +212,20 @@ func newAnswer(lock string, views []*view) answer {
 	a := answer{Lock: lock}
 	var exclusion, effects []*view
 	for _, v := range views {
+		side := &a.Unfenced
+		if v.Run.Fencing {
+			side = &a.Fenced
+		}
 		switch {
 		case v.Run.Lock != lock || v.Run.Error != "":
 			continue
 		case v.Run.Unsupported != "":
 			a.Unsupported++
+			side.Exclusion.Impossible++
+			side.Effects.Impossible++
 			continue
 		}
-		side := &a.Unfenced
 		if v.Run.Fencing {
-			side = &a.Fenced
 			effects = append(effects, v)
 		}
 		exclusion = append(exclusion, v)

@@ -7,7 +7,7 @@ const SORT = {believed: 0, served: 1, stay: 2};
 const MARK = ["", "rejected", "stale"];
 const OUTCOME = ["open", "invoke", "ok", "fail", "info"];
 const FLAG = {witness: 1, open: 2, doubtful: 4};
-const ROW = [62, 20, 46, 30];
+const ROW = [70, 20, 48, 30];
 const GUTTER = 92, AXIS = 26, TOP = 18, TALLEST = 640, LEAST_SPAN = 1000;
 
 function unpackColumns(packed) {
@@ -368,6 +368,7 @@ class LaneView {
     this.names(g, sight);
     this.axis(g);
     this.frames = (this.frames || 0) + 1;
+    this.firstPicture ??= performance.now();
   }
 
   bands(g, row) {
@@ -400,19 +401,41 @@ class LaneView {
 
   leases(g, row) {
     const {bars, paint} = this, top = row.top;
-    const places = row.lane.kind === KIND.client ? [[top + 22, 16], [top + 41, 7], [0, 0]] : [[0, 0], [0, 0], [top + 4, 12]];
+    const places = row.lane.kind === KIND.client ? [[top + 29, 16], [top + 48, 7], [0, 0]] : [[0, 0], [0, 0], [top + 4, 12]];
     for (const sort of [SORT.believed, SORT.served, SORT.stay]) {
       const list = row.lane.bars[sort], reach = row.lane.reach[sort], [y, height] = places[sort];
       let at = 0, high = list.length;
       while (at < high) { const m = (at + high) >> 1; if (reach[m] < this.from) at = m + 1; else high = m; }
       while (at < list.length && bars.from[list[at]] <= this.to) {
         const i = list[at], left = this.x(bars.from[i]), right = this.x(bars.to[i]);
-        const x = Math.max(left, GUTTER - 2), width = Math.max(Math.min(right, this.width + 2) - x, 1);
+        if (right - left < 1) {
+          at = this.crowd(g, list, at, sort, y, height);
+          continue;
+        }
+        const x = Math.max(left, GUTTER - 2), width = Math.min(right, this.width + 2) - x;
         if (right >= GUTTER) this.lease(g, i, sort, x, y, width, height);
-        at = right - left < 1 ? Math.max(at + 1, firstAtLeast(list, bars.from, this.from + (left + 1 - GUTTER) / (this.width - GUTTER) * (this.to - this.from), at)) : at + 1;
+        at++;
       }
     }
     if (row.lane.kind === KIND.client) this.gaps(g, row, places[SORT.served]);
+  }
+
+  // crowd draws leases that are too short to be told apart as one stretch, and returns the place of the next that is not.
+  crowd(g, list, at, sort, y, height) {
+    const {bars} = this, perPixel = (this.to - this.from) / (this.width - GUTTER), first = list[at];
+    let end = bars.from[first], mixed = false;
+    while (at < list.length && bars.from[list[at]] <= Math.min(end + perPixel, this.to) && bars.to[list[at]] - bars.from[list[at]] < perPixel) {
+      const next = firstAtLeast(list, bars.from, bars.from[list[at]] + perPixel, at + 1), last = list[next - 1];
+      end = bars.to[last];
+      mixed = mixed || bars.client[list[at]] !== bars.client[first] || bars.client[last] !== bars.client[first];
+      at = next;
+    }
+    const left = this.x(bars.from[first]);
+    g.fillStyle = this.paint["c" + (mixed ? 5 : this.colours.get(this.texts[bars.client[first]]) ?? 5)];
+    g.globalAlpha = 0.75;
+    g.fillRect(left, y, Math.max(this.x(end) - left, 1), height);
+    g.globalAlpha = 1;
+    return at;
   }
 
   lease(g, i, sort, x, y, width, height) {
@@ -455,17 +478,18 @@ class LaneView {
 
   // links lead from writes to what the resource made of them: of those that deserve attention, and of all if they are few.
   links(g) {
-    const {ticks} = this;
+    const {ticks} = this, sight = this.inSight(this.witness);
     g.lineWidth = 1;
-    for (const i of this.inSight(this.witness)) {
+    if (sight.length > 60) return;
+    for (const i of sight) {
       const cause = ticks.cause[i] - 1;
-      if (cause < 0) continue;
+      if (cause < 0 || this.texts[ticks.op[i]] !== "write") continue;
       const from = this.rowOf.get(ticks.lane[cause]), to = this.rowOf.get(ticks.lane[i]);
       if (!from || !to) continue;
       g.strokeStyle = this.paint.bad;
       g.beginPath();
-      g.moveTo(this.x(ticks.from[cause]), from.top + 40);
-      g.lineTo(this.x(ticks.to[i]), to.top + 22);
+      g.moveTo(this.x(ticks.from[cause]), from.top + 45);
+      g.lineTo(this.x(ticks.to[i]), to.top + (to.lane.kind === KIND.client ? 20 : 25));
       g.stroke();
     }
   }
@@ -476,7 +500,7 @@ class LaneView {
 
   // operations draws each kind of outcome by itself, so that a failure is never hidden behind a success.
   operations(g, row) {
-    const {ticks, paint} = this, y = row.top + (row.lane.kind === KIND.client ? 13 : 22), perPixel = (this.to - this.from) / (this.width - GUTTER);
+    const {ticks, paint} = this, y = row.top + (row.lane.kind === KIND.client ? 20 : 25), perPixel = (this.to - this.from) / (this.width - GUTTER);
     let labelled = -Infinity;
     for (const kind of [...row.lane.ticks.keys()].sort((a, b) => a - b)) {
       const list = row.lane.ticks.get(kind), bad = kind >= 10 || kind === 3;
@@ -486,10 +510,18 @@ class LaneView {
       while (at < list.length) {
         const i = list[at], x = this.x(ticks.to[i]);
         if (x > this.width + 4) break;
-        const next = firstAtLeast(list, ticks.to, ticks.to[i] + perPixel * 2, at + 1);
-        if (next - at > 1) g.fillRect(x - 0.5, y - 5, 1.5, 10); // several: their glyphs would lie on one another
-        else this.glyph(g, kind, x, y, this.x(ticks.from[i]));
-        at = Math.max(next, at + 1);
+        let next = firstAtLeast(list, ticks.to, ticks.to[i] + perPixel * 2, at + 1), last = i;
+        if (next - at === 1) {
+          this.glyph(g, kind, x, y, this.x(ticks.from[i]));
+          at = next;
+          continue;
+        }
+        while (next < list.length && ticks.to[list[next]] - ticks.to[last] < perPixel * 4 && ticks.to[list[next]] < this.to) {
+          last = list[next];
+          next = firstAtLeast(list, ticks.to, ticks.to[last] + perPixel * 2, next + 1);
+        }
+        g.fillRect(x - 0.5, y - 5, Math.max(this.x(ticks.to[last]) - x, 0) + 1.5, 10); // a stretch of many: glyphs would lie on one another
+        at = next;
       }
     }
     if (row.lane.kind === KIND.node) return;
@@ -514,7 +546,7 @@ class LaneView {
     if (left < GUTTER || row.labels.some(([a, b]) => left < b && left + width + 5 > a)) return;
     row.labels.push([left, left + width + 5]);
     g.fillStyle = ticks.mark[i] || ticks.outcome[i] === 3 ? this.paint.bad : this.paint.ink;
-    g.fillText(text, left, client ? y - 5 : y - 9);
+    g.fillText(text, left, client ? y - 8 : y - 9);
   }
 
   glyph(g, kind, x, y, from) {
@@ -534,7 +566,7 @@ class LaneView {
     g.lineTo(this.x(this.cursor), this.total);
     g.stroke();
     const row = this.told !== null && this.rowOf.get(this.ticks.lane[this.told]);
-    if (row) { g.lineWidth = 2; g.beginPath(); g.arc(this.x(this.cursor), row.top + (row.lane.kind === KIND.client ? 13 : 22), 7, 0, 7); g.stroke(); }
+    if (row) { g.lineWidth = 2; g.beginPath(); g.arc(this.x(this.cursor), row.top + (row.lane.kind === KIND.client ? 20 : 25), 7, 0, 7); g.stroke(); }
   }
 
   // stops are round times for the axis.
@@ -565,8 +597,8 @@ class LaneView {
       g.stroke();
       this.text(g, row.lane.name, 8, top + (client ? 17 : row.height / 2 + 4), client ? this.paint.ink : this.paint.dim, GUTTER - 14, client ? "600 12px" : "11px");
       if (!client) continue;
-      this.text(g, "believes", 8, top + 34, this.paint.dim, GUTTER);
-      this.text(g, "servers", 8, top + 49, this.paint.dim, GUTTER);
+      this.text(g, "believes", 8, top + 41, this.paint.dim, GUTTER);
+      this.text(g, "servers", 8, top + 56, this.paint.dim, GUTTER);
     }
   }
 

@@ -87,33 +87,44 @@ func grouped(views []*view) [][]*view {
 	return groups
 }
 
-// packed are the contents of a pack by kind, so that what is alike stands together: that compresses best.
-type packed struct {
+// shown are the contents of a pack that are seen when a run is opened, by kind, so that what is alike stands together: that
+// compresses best.
+type shown struct {
 	Keys      []string         `json:"keys"`
 	Names     []string         `json:"names"`
 	HTML      []string         `json:"html"`
 	Pictures  []string         `json:"pictures"`
 	Lanes     []*lanes.Drawing `json:"lanes"`
 	Scenarios []string         `json:"scenarios"`
-	Plans     []string         `json:"plans"`
-	Histories []string         `json:"histories"`
+	Plans     []int            `json:"plans"`     // sizes
+	Histories []int            `json:"histories"` // sizes
 }
 
-// compress makes JSON of the contents, gzips it and writes it in base64.
-func compress(group []*view) (string, error) {
-	var p packed
+// given are those that are only there to be downloaded. A large history is not unpacked before somebody wants it.
+type given struct {
+	Plans     []string `json:"plans"`
+	Histories []string `json:"histories"`
+}
+
+func contents(group []*view) (s shown, g given) {
 	for _, v := range group {
 		c := v.content
-		p.Keys, p.Names, p.HTML, p.Pictures = append(p.Keys, c.Key), append(p.Names, c.Name), append(p.HTML, c.HTML), append(p.Pictures, c.Picture)
-		p.Lanes, p.Histories = append(p.Lanes, c.Lanes), append(p.Histories, c.History)
-		p.Plans, p.Scenarios = append(p.Plans, c.Plan), append(p.Scenarios, c.Scenario)
+		s.Keys, s.Names, s.HTML, s.Pictures = append(s.Keys, c.Key), append(s.Names, c.Name), append(s.HTML, c.HTML), append(s.Pictures, c.Picture)
+		s.Lanes, s.Scenarios = append(s.Lanes, c.Lanes), append(s.Scenarios, c.Scenario)
+		s.Plans, s.Histories = append(s.Plans, len(c.Plan)), append(s.Histories, len(c.History))
+		g.Plans, g.Histories = append(g.Plans, c.Plan), append(g.Histories, c.History)
 	}
+	return s, g
+}
+
+// compress writes JSON, gzips it and puts it into base64.
+func compress(contents any) (string, error) {
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
 	encoder := json.NewEncoder(zip)
 	encoder.SetEscapeHTML(false) // it is not in HTML, but in base64
-	if err := errors.Join(encoder.Encode(p), zip.Close()); err != nil {
-		return "", fmt.Errorf("pack %s: %w", group[0].Run.Scenario, err)
+	if err := errors.Join(encoder.Encode(contents), zip.Close()); err != nil {
+		return "", fmt.Errorf("pack the runs: %w", err)
 	}
 	return base64.StdEncoding.EncodeToString(out.Bytes()), nil
 }

@@ -115,17 +115,21 @@ type place [2]int
 func pack(views []*view) (packs template.HTML, index template.JS, err error) {
 	var text strings.Builder
 	places := map[string]place{}
-	n := 0
-	for _, group := range grouped(views) {
-		blob, err := compress(group)
-		if err != nil {
-			return "", "", err
+	for n, group := range grouped(views) {
+		shown, given := contents(group)
+		for _, part := range []struct {
+			name string
+			of   any
+		}{{"pack", shown}, {"files", given}} {
+			blob, err := compress(part.of)
+			if err != nil {
+				return "", "", err
+			}
+			fmt.Fprintf(&text, "<script type=\"application/octet-stream\" id=\"%s-%d\">%s</script>\n", part.name, n, blob)
 		}
-		fmt.Fprintf(&text, "<script type=\"application/octet-stream\" id=\"pack-%d\">%s</script>\n", n, blob)
 		for i, v := range group {
 			places[key(v.Run)] = place{n, i}
 		}
-		n++
 	}
 	list, err := json.Marshal(places) // which escapes <, > and &
 	return template.HTML(text.String()), template.JS(list), err

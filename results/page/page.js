@@ -7,14 +7,14 @@ let lanes = null, links = [], opener = null;
 
 document.documentElement.classList.add("scripted");
 
-// unpack reads the runs of a pack: JSON, compressed with gzip, in base64.
-function unpack(number) {
-  if (!packs.has(number)) packs.set(number, (async () => {
-    const bytes = Uint8Array.from(atob(byId("pack-" + number).textContent), c => c.charCodeAt(0));
+// unpack reads what is in a script element: JSON, compressed with gzip, in base64.
+function unpack(id) {
+  if (!packs.has(id)) packs.set(id, (async () => {
+    const bytes = Uint8Array.from(atob(byId(id).textContent), c => c.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Response(stream).json();
   })());
-  return packs.get(number);
+  return packs.get(id);
 }
 
 async function route() {
@@ -26,9 +26,10 @@ async function route() {
   byId("run").textContent = "…";
   let run;
   try {
-    const pack = await unpack(place[0]), at = place[1];
+    const pack = await unpack("pack-" + place[0]), at = place[1];
     run = {key: pack.keys[at], name: pack.names[at], html: pack.html[at], picture: pack.pictures[at], lanes: pack.lanes[at],
-      scenario: pack.scenarios[at], plan: pack.plans[at], history: pack.histories[at]};
+      scenario: pack.scenarios[at], sizes: {plan: pack.plans[at], history: pack.histories[at]},
+      file: async kind => (await unpack("files-" + place[0]))[kind][at]};
   } catch (problem) {
     byId("run").textContent = "This run cannot be unpacked: " + problem + ". A browser from 2023 or later is needed.";
     return;
@@ -45,24 +46,36 @@ function enter(run) {
   const paper = byId("run").querySelector("[data-picture]"), schedule = byId("run").querySelector("[data-scenario]");
   if (paper) paper.innerHTML = run.picture; // made by package svg, which escaped what came from the history
   if (schedule) schedule.textContent = run.scenario;
-  const downloads = byId("run").querySelector("[data-downloads]");
-  for (const [text, name, type, label] of [
-    [run.history, run.name + ".history.jsonl", "application/x-ndjson", "history (JSON lines)"],
-    [run.scenario, run.name + ".yaml", "text/yaml", "scenario file"],
-    [run.plan, run.name + ".plan.yaml", "text/yaml", "plan"],
-    [run.picture && styled(run.picture), run.name + ".svg", "image/svg+xml", "picture (SVG)"],
-  ]) {
-    if (!text) continue;
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], {type}));
-    link.download = name;
-    link.textContent = "⭳ " + label;
-    links.push(link.href);
-    downloads.append(link);
-  }
+  offer(run);
   scrollTo(0, 0);
   byId("h-run").focus();
   document.body.dataset.shown = run.key;
+}
+
+// offer gives out the files of a run, which are unpacked when somebody wants them.
+function offer(run) {
+  const place = byId("run").querySelector("[data-downloads]");
+  for (const [label, ending, type, size, text] of [
+    ["history (JSON lines)", ".history.jsonl", "application/x-ndjson", run.sizes.history, () => run.file("histories")],
+    ["scenario file", ".yaml", "text/yaml", run.scenario.length, () => run.scenario],
+    ["plan", ".plan.yaml", "text/yaml", run.sizes.plan, () => run.file("plans")],
+    ["picture (SVG)", ".svg", "image/svg+xml", run.picture.length, () => styled(run.picture)],
+  ]) {
+    if (!size) continue;
+    const button = document.createElement("button");
+    button.textContent = `↓ ${label}, ${size < 1e4 ? size + " bytes" : Math.round(size / 1e3) + " kB"}`;
+    button.dataset.bytes = size;
+    button.addEventListener("click", async () => save(run.name + ending, new Blob([await text()], {type})));
+    place.append(button);
+  }
+}
+
+function save(name, blob) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  links.push(link.href);
 }
 
 // styled is a picture that stands alone: the page's style sheet has the picture's own in it.

@@ -25,7 +25,7 @@ type view struct {
 	End      time.Duration
 	Stories  []lanes.Story
 	Figures  []results.Figure
-	Charts   []template.HTML
+	Charts   []figure
 	Schedule bool   // the scenario is known
 	Problem  string // why there are no lanes
 	Cut      string // what was left out

@@ -1,0 +1,347 @@
+package page_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/lockfault/lockfault/results"
+	"github.com/lockfault/lockfault/results/page"
+)
+
+const violatedCell = `a.side[aria-label^="redlock, pause-after-acquire, without fences"]`
+
+// witnessInView tells whether the lanes show all that the first story is about, and have been drawn.
+const witnessInView = `(() => {
+	const view = document.querySelector("[data-lanes]").view, story = view.data.stories[0];
+	const box = view.canvas.getBoundingClientRect();
+	return view.frames > 0 && +view.canvas.dataset.from <= story.from && +view.canvas.dataset.to >= story.to &&
+		story.to - story.from > 0.5 * (view.to - view.from) && box.top < innerHeight && box.width > 200;
+})()`
+
+const drawn = `document.querySelector("[data-lanes]")?.view?.frames > 0`
+
+func TestAComparisonOpensFromAFileWithoutAskingForAnything(t *testing.T) {
+	b := openTab(t, 1440, 1000)
+	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	if links := eval[int](b, `document.querySelectorAll("#matrix a.side").length`); links < 400 {
+		t.Errorf("%d cells can be opened", links)
+	}
+	if answers := eval[int](b, `document.querySelectorAll(".answers tbody tr").length`); answers < 11 {
+		t.Errorf("%d locks are answered for", answers)
+	}
+	b.shoot("front-light", true)
+	b.quiet()
+}
+
+func TestAClickOnAViolationShowsItsLanes(t *testing.T) {
+	b := openTab(t, 1440, 1000)
+	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	b.do(chromedp.Click(chromedp.CSS(violatedCell)))
+	b.wait(drawn)
+	if !eval[bool](b, witnessInView) {
+		t.Error("the witness is not in view")
+	}
+	heading := eval[string](b, `document.querySelector("#h-run").textContent`)
+	if !strings.Contains(heading, "redlock") || !strings.Contains(heading, "pause-after-acquire") || !strings.Contains(heading, "without fences") {
+		t.Errorf("the run is headed %q", heading)
+	}
+	if sentence := eval[string](b, `document.querySelector(".story").textContent`); !strings.Contains(sentence, "B was granted at 10.021 s while A") {
+		t.Errorf("the story is %q", sentence)
+	}
+	if reds := eval[int](b, `countInk("bad")`, withInk); reds < 200 {
+		t.Errorf("%d pixels of the lanes are in the colour of a violation", reds)
+	}
+	for _, download := range []string{"history", "scenario", "plan", "picture"} {
+		size := eval[int](b, fmt.Sprintf(`+[...document.querySelectorAll("[data-downloads] button")].find(a => a.textContent.includes(%q)).dataset.bytes`, download))
+		if size < 100 {
+			t.Errorf("the download of the %s has %d bytes", download, size)
+		}
+	}
+	want, err := os.ReadFile(filepath.Join(comparisonFolder(t), "redlock/pause-after-acquire/unfenced", results.HistoryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.download(`[data-downloads] button`); !bytes.Equal(got, want) {
+		t.Errorf("the history that the page gives out has %d bytes and is not the stored one of %d", len(got), len(want))
+	}
+	b.shoot("run-light", true)
+	b.quiet()
+}
+
+func TestAnInnocentRunShowsNoViolation(t *testing.T) {
+	b := openTab(t, 1440, 1000)
+	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "#"+url.PathEscape("sim/consensus/node-restarts-empty/fenced#1"))
+	b.wait(drawn)
+	if stories := eval[int](b, `document.querySelectorAll(".story:not(.fine)").length`); stories != 0 {
+		t.Errorf("%d stories of violations", stories)
+	}
+	if wide := eval[bool](b, `(v => v.from <= 0 && v.to >= v.data.end)(document.querySelector("[data-lanes]").view)`); !wide {
+		t.Error("a history without a violation does not begin with the whole")
+	}
+	b.quiet()
+}
+
+func TestTheKeyboardAloneLeadsToTheWitness(t *testing.T) {
+	b := openTab(t, 1440, 1000)
+	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	const inMatrix = `document.activeElement.matches("a.side")`
+	for range 20 {
+		if eval[bool](b, inMatrix) {
+			break
+		}
+		b.do(chromedp.KeyEvent(kb.Tab))
+	}
+	if !eval[bool](b, inMatrix) {
+		t.Fatal("the tab key does not lead into the matrix")
+	}
+	for range 8 { // from none to redlock
+		b.do(chromedp.KeyEvent(kb.ArrowRight))
+	}
+	label := eval[string](b, `document.activeElement.getAttribute("aria-label")`)
+	if !strings.HasPrefix(label, "redlock, pause-after-acquire, without fences: holders at once two") {
+		t.Fatalf("the arrows lead to %q", label)
+	}
+	b.do(chromedp.KeyEvent(kb.Enter))
+	b.wait(drawn)
+	if !eval[bool](b, witnessInView) {
+		t.Error("the witness is not in view")
+	}
+	for range 30 {
+		if eval[bool](b, `document.activeElement.matches("canvas")`) {
+			break
+		}
+		b.do(chromedp.KeyEvent(kb.Tab))
+	}
+	b.do(chromedp.KeyEvent("0"), chromedp.KeyEvent("n"))
+	if told := eval[string](b, `document.querySelector(".lanes-read").textContent`); !strings.Contains(told, " s: A, acquire, ok") {
+		t.Errorf("the first event is told as %q", told)
+	}
+	before := eval[float64](b, `(v => v.to - v.from)(document.querySelector("[data-lanes]").view)`)
+	for range 30 {
+		b.do(chromedp.KeyEvent("+"))
+	}
+	after := eval[float64](b, `(v => v.to - v.from)(document.querySelector("[data-lanes]").view)`)
+	if before < 16e9 || after > 1e6 {
+		t.Errorf("the lanes show %v ns and, after zooming in, %v ns; want the whole, and less than a millisecond", before, after)
+	}
+	b.do(chromedp.KeyEvent("w"))
+	if !eval[bool](b, witnessInView) {
+		t.Error("w does not lead back to the witness")
+	}
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.wait(`!document.querySelector("#front").hidden`)
+	if now := eval[string](b, `document.activeElement.getAttribute("aria-label") || ""`); now != label {
+		t.Errorf("after Escape the focus is on %q, not on the cell it came from", now)
+	}
+	b.quiet()
+}
+
+// TestAHundredThousandOperationsStayFluid measures from the beginning of the navigation to the first picture of the lanes,
+// and then the frames while the view pans, over the whole and in the midst.
+func TestAHundredThousandOperationsStayFluid(t *testing.T) {
+	run, files := judged(t, "busy", "many", manyOperations(100_000))
+	path := writePage(t, results.Report{Runs: []results.Run{run}}, files)
+	b := openTab(t, 1440, 1000)
+	b.open(path, "")
+	b.wait(drawn)
+	opened := eval[float64](b, `new Promise(done => { const v = document.querySelector("[data-lanes]").view; v.zoom(0.9); requestAnimationFrame(() => requestAnimationFrame(() => done(v.firstPicture))); })`)
+	t.Logf("interactive after %.0f ms", opened)
+	if opened <= 0 || opened > 2000 {
+		t.Errorf("the lanes of 100,000 operations are interactive after %.0f ms, want less than 2000", opened)
+	}
+	for _, of := range []struct {
+		what  string
+		share float64
+	}{{"the whole", 1}, {"a tenth", 0.1}, {"a thousandth", 0.001}} {
+		rate := eval[float64](b, fmt.Sprintf(`panRate(%v)`, of.share), withPan)
+		t.Logf("%s pans at %.0f frames a second", of.what, rate)
+		if rate < 30 {
+			t.Errorf("%s pans at %.0f frames a second, want 30", of.what, rate)
+		}
+	}
+	b.shoot("many", false)
+	b.quiet()
+}
+
+func TestNamesInAHistoryStayText(t *testing.T) {
+	nasty := []string{`<script>window.hacked=1</script>`, `<img src=x onerror="window.hacked=1">`, `"><svg onload=window.hacked=1>`, "</script><b>&amp;{{.}}"}
+	run, files := judged(t, nasty[0], nasty[1], twoHolders(nasty[1], nasty[2], nasty[3]))
+	run.Title, run.Code, run.Because = nasty[0], nasty[3], nasty[2]
+	files.Scenario = []byte(nasty[0] + nasty[3])
+	report := results.Report{Command: nasty[0], Versions: map[string]string{nasty[1]: nasty[3]}, Runs: []results.Run{run, {Lock: nasty[2], Scenario: nasty[1], Unsupported: nasty[0]}}}
+	b := openTab(t, 1440, 1000)
+	b.open(writePage(t, report, files), "")
+	b.do(chromedp.Click(chromedp.CSS("a.side")))
+	b.wait(drawn)
+	if hacked := eval[bool](b, `"hacked" in window || document.querySelector("main img, main script, main b b") !== null`); hacked {
+		t.Error("a name became markup")
+	}
+	text := eval[string](b, `document.querySelector("#run").textContent + document.querySelector("#front").textContent`)
+	for _, name := range nasty {
+		if !strings.Contains(text, name) {
+			t.Errorf("%q is not on the page as text", name)
+		}
+	}
+	b.quiet()
+}
+
+func TestThePageFitsAPhoneAndADarkRoom(t *testing.T) {
+	b := openTab(t, 390, 844)
+	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	fits := func(what string) {
+		t.Helper()
+		if width := eval[int](b, `document.documentElement.scrollWidth`); width > 390 {
+			t.Errorf("%s is %d pixels wide on a phone of 390", what, width)
+		}
+	}
+	fits("the front")
+	b.shoot("front-phone", false)
+	b.do(chromedp.Click(chromedp.CSS(violatedCell)))
+	b.wait(drawn)
+	fits("a run")
+	b.shoot("run-phone", true)
+	b.media("", "dark")
+	b.do(chromedp.EmulateViewport(1440, 1000))
+	b.wait(`getComputedStyle(document.body).backgroundColor !== "rgb(255, 255, 255)"`)
+	b.wait(`document.querySelector("[data-lanes]").view.paint.paper !== "#fff"`)
+	b.shoot("run-dark", true)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.wait(`!document.querySelector("#front").hidden`)
+	b.shoot("front-dark", true)
+	b.quiet()
+}
+
+// TestAMonochromePrintOfTheMatrixIsReadable prints on A4: nothing is cut off, and no two cells that say different things
+// look the same without colour.
+func TestAMonochromePrintOfTheMatrixIsReadable(t *testing.T) {
+	b := openTab(t, 1047, 720) // A4 landscape without margins
+	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	b.media("print", "")
+	if cut := eval[bool](b, `[...document.querySelectorAll(".scroll")].some(s => s.scrollWidth > s.clientWidth + 1)`); cut {
+		t.Error("a table is wider than the paper")
+	}
+	looks := eval[map[string][]string](b, `Object.fromEntries(Object.entries(Object.groupBy(document.querySelectorAll("#matrix a.side"),
+		a => a.innerText.replace(/\s+/g, " "))).map(([text, all]) => [text, [...new Set(all.map(a => a.getAttribute("aria-label").replace(/^.*?: /, "")))]]))`)
+	for text, meanings := range looks {
+		if len(meanings) != 1 {
+			t.Errorf("%q in print means %q", text, meanings)
+		}
+	}
+	if len(looks) < 5 {
+		t.Errorf("only %d kinds of cells: %v", len(looks), looks)
+	}
+	if colours := eval[[]string](b, `[...new Set([...document.querySelectorAll("#matrix *")].map(e => getComputedStyle(e).color))].filter(c => { const [r, g, b] = c.match(/\d+/g); return r !== g || g !== b })`); len(colours) > 0 {
+		t.Errorf("the matrix is printed in %v", colours)
+	}
+	b.shoot("front-print", true)
+	b.media("", "")
+	b.do(chromedp.Click(chromedp.CSS(violatedCell)))
+	b.wait(drawn)
+	b.media("print", "")
+	if !eval[bool](b, `(s => s && s.getBoundingClientRect().height > 100)(document.querySelector("[data-picture] svg"))`) {
+		t.Error("the picture is not printed")
+	}
+	b.shoot("run-print", true)
+	b.quiet()
+}
+
+// TestAPageOfFiftyScenariosIsSmall has all histories in it.
+func TestAPageOfFiftyScenariosIsSmall(t *testing.T) {
+	folder := comparisonFolder(t)
+	report, err := results.Load(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenarios := map[string]bool{}
+	for _, r := range report.Runs {
+		scenarios[r.Scenario] = true
+	}
+	names := len(scenarios)
+	for _, r := range report.Runs[:len(report.Runs)*max(0, 50-names)/names] {
+		r.Scenario += "-again"
+		report.Runs = append(report.Runs, r)
+		scenarios[r.Scenario] = true
+	}
+	if len(scenarios) < 50 {
+		t.Fatalf("only %d scenarios", len(scenarios))
+	}
+	var out bytes.Buffer
+	missing := 0
+	err = page.Write(&out, report, func(r results.Run) (page.Files, error) {
+		text, err := os.ReadFile(filepath.Join(folder, r.Dir, results.HistoryFile))
+		if err != nil && r.Unsupported == "" {
+			missing++
+		}
+		return page.Files{History: text}, err
+	})
+	if err != nil || missing > 0 {
+		t.Fatal(err, missing)
+	}
+	t.Logf("%d scenarios, %d runs: %d bytes", len(scenarios), len(report.Runs), out.Len())
+	if out.Len() > 3<<20 {
+		t.Errorf("a page of %d scenarios has %d bytes", len(scenarios), out.Len())
+	}
+}
+
+func TestABrokenHistoryCostsItsOwnRunOnly(t *testing.T) {
+	good, files := judged(t, "good", "pause", twoHolders("A", "B", "stock"))
+	bad, missing, failed := good, good, good
+	bad.Lock, missing.Lock, failed.Lock = "bad", "missing", "failed"
+	failed.Error, failed.Verdicts = "panic: <nil>", nil
+	var out bytes.Buffer
+	err := page.Write(&out, results.Report{Runs: []results.Run{good, bad, missing, failed}}, func(r results.Run) (page.Files, error) {
+		switch r.Lock {
+		case "bad":
+			return page.Files{History: []byte("{\"index\":1}\n")}, nil
+		case "missing":
+			return page.Files{}, os.ErrPermission
+		case "failed":
+			return page.Files{}, nil
+		}
+		return files, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "index.html")
+	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := openTab(t, 1000, 800)
+	b.open(path, "")
+	for lock, want := range map[string]string{"good": "exclusion violated", "bad": "cannot be drawn", "missing": "could not be read", "failed": "panic: <nil>"} {
+		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#hand%%2F%s%%2Fpause%%2Funfenced%%231"`, lock)))
+		b.wait(fmt.Sprintf(`document.body.dataset.shown === "hand/%s/pause/unfenced#1"`, lock))
+		if text := eval[string](b, `document.querySelector("#run").textContent`); !strings.Contains(text, want) {
+			t.Errorf("the run of %s does not say %q:\n%s", lock, want, text)
+		}
+	}
+	b.quiet()
+}
+
+func TestTheSameReportGivesTheSamePage(t *testing.T) {
+	run, files := judged(t, "redlock", "pause", twoHolders("A", "B", "stock"))
+	other := run
+	other.Fencing = true
+	report := results.Report{When: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Runs: []results.Run{run, other}}
+	pages := map[string]bool{}
+	for range 4 {
+		var out bytes.Buffer
+		if err := page.Write(&out, report, func(results.Run) (page.Files, error) { return files, nil }); err != nil {
+			t.Fatal(err)
+		}
+		pages[out.String()] = true
+	}
+	if len(pages) != 1 {
+		t.Errorf("%d different pages", len(pages))
+	}
+}
