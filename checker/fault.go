@@ -16,6 +16,8 @@ const (
 	cut      history.Op = "cut"      // of links: bytes are held
 	drop     history.Op = "drop"     // of links: bytes are lost
 	failover history.Op = "failover" // of the primary
+
+	splitBrain history.Op = "split-brain" // of the primary, with the clients on its side
 )
 
 // Names in links that are not single lock servers, as package nemesis writes them.
@@ -50,6 +52,9 @@ func (f *Fault) struck() bool { return f.Injected && f.Outcome != history.Fail }
 
 // meets tells whether the fault may have been felt at some time between from and to.
 func (f *Fault) meets(from, to time.Duration) bool { return f.struck() && f.From <= to && from <= f.To }
+
+// replaces tells whether another server takes the place of the primary.
+func (f *Fault) replaces() bool { return f.Kind == failover || f.Kind == splitBrain }
 
 // strikes tells whether the fault is about a client, or about one of its links.
 func (f *Fault) strikes(client string) bool {
@@ -87,7 +92,7 @@ func (f *Fault) takesAway(client string) []string {
 // hindered tells whether a fault may have kept a client from getting a free lock between from and to.
 func (c *Case) hindered(client name, from, to time.Duration) bool {
 	return slices.ContainsFunc(c.Faults, func(f *Fault) bool {
-		return f.meets(from, to) && (f.Kind == crash || f.Kind == failover || f.strikes(c.text(client)))
+		return f.meets(from, to) && (f.Kind == crash || f.replaces() || f.strikes(c.text(client)))
 	})
 }
 

@@ -50,7 +50,7 @@ type openStay struct {
 func readServers(c *Case) *servers {
 	s := &servers{Case: c, locks: map[name]*ledger{}}
 	for _, f := range c.Faults {
-		s.silent = s.silent || f.Injected && (f.Kind == failover || f.Kind == crash)
+		s.silent = s.silent || f.Injected && (f.replaces() || f.Kind == crash)
 	}
 	mortal := map[string]bool{}
 	for _, e := range c.Keys {

@@ -22,6 +22,8 @@ type linkBoard struct {
 	dials         atomic.Int64 // connections asked for
 	dialled       atomic.Int64 // and had
 	closed        atomic.Int64 // connections closed by the client
+	resets        atomic.Int64 // connections that the other side ended by a TCP RST
+	ends          atomic.Int64 // and those by a farewell
 	slowest       atomic.Int64 // longest time from a write to the next read, in ns
 	lastWrite     atomic.Int64 // monotonic clock, in ns
 }
@@ -38,17 +40,17 @@ const boardSize = int(unsafe.Sizeof(board{}))
 const beatEvery = 2 * time.Millisecond
 
 // linkCount is what a link's counters show at one moment.
-type linkCount struct{ written, read, messages, dials, dialled, closed int64 }
+type linkCount struct{ written, read, messages, dials, dialled, closed, resets, ends int64 }
 
 func (l *linkBoard) count() linkCount {
-	return linkCount{l.written.Load(), l.read.Load(), l.messages.Load(), l.dials.Load(), l.dialled.Load(), l.closed.Load()}
+	return linkCount{l.written.Load(), l.read.Load(), l.messages.Load(), l.dials.Load(), l.dialled.Load(), l.closed.Load(), l.resets.Load(), l.ends.Load()}
 }
 
 // minus is what has come about since an earlier count.
 func (c linkCount) minus(o linkCount) linkCount {
 	return linkCount{
 		c.written - o.written, c.read - o.read, c.messages - o.messages, c.dials - o.dials, c.dialled - o.dialled,
-		c.closed - o.closed,
+		c.closed - o.closed, c.resets - o.resets, c.ends - o.ends,
 	}
 }
 

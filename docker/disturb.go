@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2/client"
 
@@ -17,16 +19,12 @@ import (
 // and connection attempts that were held or lost, messages delayed; for the way back, commands that were carried out and
 // not heard of; for the replication link, bytes that the replica has not got.
 func (c *cluster) Disturb(links []nemesis.Link, how nemesis.Disturbance) (nemesis.Heal, error) {
-	d := &disturbance{cluster: c, how: how, name: c.toxicName()}
-	for _, l := range links {
-		s, err := c.strikeOf(l, how.Direction)
-		if err != nil {
-			return nil, err
-		}
-		d.struck = append(d.struck, s)
+	d, err := c.strikes(links, how)
+	if err != nil {
+		return nil, err
 	}
-	err := d.each(func(s *struckLink, stream string) error {
-		_, err := s.proxy.AddToxic(d.name+stream, d.kind(), stream, 1, d.attributes())
+	err = d.each(func(p *proxy, stream string) error {
+		_, err := p.AddToxic(d.name+stream, d.kind(), stream, 1, d.attributes())
 		return err
 	})
 	if err != nil {
@@ -40,6 +38,19 @@ func (c *cluster) Disturb(links []nemesis.Link, how nemesis.Disturbance) (nemesi
 		evidence, err := d.evidence()
 		return evidence, errors.Join(d.lift(), err, d.delivered())
 	}, nil
+}
+
+// strikes finds the links of a disturbance that is not yet in force.
+func (c *cluster) strikes(links []nemesis.Link, how nemesis.Disturbance) (*disturbance, error) {
+	d := &disturbance{cluster: c, how: how, name: c.toxicName()}
+	for _, l := range links {
+		s, err := c.strikeOf(l, how.Direction)
+		if err != nil {
+			return nil, err
+		}
+		d.struck = append(d.struck, s)
+	}
+	return d, nil
 }
 
 func (c *cluster) toxicName() string {
@@ -59,7 +70,7 @@ type disturbance struct {
 
 // struckLink is a link under a disturbance.
 type struckLink struct {
-	proxy   *proxy
+	proxies []*proxy
 	streams []string   // of Toxiproxy
 	board   *linkBoard // nil for the replication link
 	ledger  *ledger    // of the lock server; nil if the link does not lead to one
@@ -75,14 +86,14 @@ func (c *cluster) strikeOf(l nemesis.Link, d nemesis.Direction) (*struckLink, er
 	requests, replies := "upstream", "downstream"
 	s := &struckLink{client: l.From}
 	if l.From == nemesis.Primary && l.To == nemesis.Replica {
-		if c.ledgers[nemesis.Replica] == nil {
+		if c.nodes[nemesis.Replica] == nil {
 			return nil, unsupported("no link %v", l)
 		}
-		s.proxy = c.bed.toxiproxy.links[replicationLink]
+		s.proxies = []*proxy{c.bed.toxiproxy.links[replicationLink]}
 		requests, replies = replies, requests
 	} else {
 		var err error
-		if s.proxy, err = c.link(l.From, l.To); err != nil {
+		if s.proxies, err = c.links(l.From, l.To); err != nil {
 			return nil, err
 		}
 		i := slices.Index(c.names, l.To)
@@ -106,6 +117,7 @@ func (c *cluster) strikeOf(l nemesis.Link, d nemesis.Direction) (*struckLink, er
 func (s *struckLink) note() {
 	if s.board != nil {
 		s.before = s.board.count()
+		s.board.slowest.Store(0)
 	}
 	if s.ledger != nil {
 		s.commands = s.ledger.commands(s.client)
@@ -113,16 +125,26 @@ func (s *struckLink) note() {
 }
 
 func (d *disturbance) kind() string {
-	if d.how.Drop {
+	switch {
+	case d.how.Drop:
 		return "timeout"
+	case d.how.PerKB > 0:
+		return "bandwidth"
 	}
 	return "latency"
+}
+
+// kbPerSecond is how a toxic wants it.
+func kbPerSecond(perKB time.Duration) int64 {
+	return int64(math.Round(float64(time.Second) / float64(perKB)))
 }
 
 func (d *disturbance) attributes() toxiproxy.Attributes {
 	switch {
 	case d.how.Drop:
 		return toxiproxy.Attributes{"timeout": 0}
+	case d.how.PerKB > 0:
+		return toxiproxy.Attributes{"rate": kbPerSecond(d.how.PerKB)}
 	case d.how.Cut:
 		return toxiproxy.Attributes{"latency": cutFor.Milliseconds(), "jitter": 0}
 	}
@@ -132,27 +154,29 @@ func (d *disturbance) attributes() toxiproxy.Attributes {
 }
 
 // each does f for every link and direction, all at once.
-func (d *disturbance) each(f func(s *struckLink, stream string) error) error {
+func (d *disturbance) each(f func(p *proxy, stream string) error) error {
 	var mu sync.Mutex
 	var errs []error
 	var doing sync.WaitGroup
 	for _, s := range d.struck {
-		doing.Go(func() {
-			for _, stream := range s.streams {
-				if err := f(s, stream); err != nil {
-					mu.Lock()
-					errs = append(errs, fmt.Errorf("%s %s: %w", s.proxy.Name, stream, err))
-					mu.Unlock()
+		for _, p := range s.proxies {
+			doing.Go(func() {
+				for _, stream := range s.streams {
+					if err := f(p, stream); err != nil {
+						mu.Lock()
+						errs = append(errs, fmt.Errorf("%s %s: %w", p.Name, stream, err))
+						mu.Unlock()
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 	doing.Wait()
 	return errors.Join(errs...)
 }
 
 func (d *disturbance) lift() error {
-	return d.each(func(s *struckLink, stream string) error { return s.proxy.RemoveToxic(d.name + stream) })
+	return d.each(func(p *proxy, stream string) error { return p.RemoveToxic(d.name + stream) })
 }
 
 // delivered returns when what a cut held has been carried out: servers are then rid of the connections that their clients
@@ -176,7 +200,7 @@ func (d *disturbance) delivered() error {
 			}
 			served = func() (int64, error) { return n.connections(ctx, s.client) }
 		}
-		errs = append(errs, until(ctx, "what was held is not delivered on "+s.proxy.Name, func() (bool, error) {
+		errs = append(errs, until(ctx, "what was held is not delivered on "+s.proxies[0].Name, func() (bool, error) {
 			n, err := served()
 			return err == nil && n <= d.cluster.openOn(s), err
 		}))
@@ -196,6 +220,7 @@ func (d *disturbance) evidence() (nemesis.Evidence, error) {
 	var felt linkCount
 	var unheard int
 	var lag int64
+	var slowest time.Duration
 	for _, s := range d.struck {
 		if s.board == nil {
 			behind, err := d.cluster.behind()
@@ -207,6 +232,8 @@ func (d *disturbance) evidence() (nemesis.Evidence, error) {
 		}
 		since := s.board.count().minus(s.before)
 		felt.written += since.written
+		felt.read += since.read
+		slowest = max(slowest, time.Duration(s.board.slowest.Load()))
 		felt.messages += since.messages
 		felt.dials += since.dials - since.dialled
 		if s.ledger != nil {
@@ -214,9 +241,11 @@ func (d *disturbance) evidence() (nemesis.Evidence, error) {
 		}
 	}
 	if !d.how.Cut && !d.how.Drop {
-		return nemesis.Evidence{Effective: felt.messages > 0, Detail: map[string]string{
-			"messages_delayed": strconv.FormatInt(felt.messages, 10), "added_delay": d.how.Delay.String(),
-		}}, nil
+		detail := map[string]string{"messages_delayed": strconv.FormatInt(felt.messages, 10), "longest_round_trip": slowest.String()}
+		if d.how.PerKB > 0 {
+			detail["bytes_slowed"] = strconv.FormatInt(felt.written+felt.read, 10)
+		}
+		return nemesis.Evidence{Effective: felt.messages > 0, Detail: detail}, nil
 	}
 	what := "bytes_lost"
 	if d.how.Cut {

@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"time"
@@ -26,7 +27,7 @@ func (c *cluster) redis(name string) (*node, error) {
 }
 
 // Pause implements nemesis.Target: SIGSTOP to the client's process group. Evidence: the kernel's word that the process
-// stood still from the beginning to the end, its heart did not beat, and steps or an operation had to wait.
+// stood still from the beginning to the end, the gap in its own heartbeats, and steps or an operation that had to wait.
 func (c *cluster) Pause(name string) (nemesis.Heal, error) {
 	x, err := c.client(name)
 	if err != nil {
@@ -48,16 +49,42 @@ func (c *cluster) Pause(name string) (nemesis.Heal, error) {
 	return func() (nemesis.Evidence, error) {
 		still := x.isDead() || isStopped(pid) && x.board.beat.Load() == beat
 		stood := c.Now() - since
+		gap := stood
 		if x.last() && !x.isDead() {
 			if err := resume(pid); err != nil {
 				return nemesis.Evidence{}, fmt.Errorf("let client %s go on: %w", name, err)
 			}
+			if next, err := x.nextBeat(beat); err != nil {
+				return nemesis.Evidence{}, err
+			} else if next > 0 {
+				gap = time.Duration(next - beat)
+			}
 		}
 		held := x.reopen() - waited
 		return nemesis.Evidence{Effective: still && held > 0, Detail: map[string]string{
-			"stood_still": stood.String(), "stopped_by_kernel": strconv.FormatBool(still), "held_back": strconv.Itoa(held),
+			"stood_still": stood.String(), "heartbeat_gap": gap.String(), "stopped_by_kernel": strconv.FormatBool(still), "held_back": strconv.Itoa(held),
 		}}, nil
 	}, nil
+}
+
+// nextBeat waits for a heartbeat after one. It is 0 if the process has ended.
+func (c *client) nextBeat(last int64) (int64, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), consoleLimit)
+	defer cancel()
+	var next int64
+	err := until(ctx, "the process of client "+c.name+" does not go on", func() (bool, error) {
+		select {
+		case <-c.ended:
+			return true, nil
+		default:
+		}
+		next = c.board.beat.Load()
+		return next != last, nil
+	})
+	if next == last {
+		next = 0
+	}
+	return next, err
 }
 
 // shut makes the client's steps wait. It returns how many had to so far.

@@ -20,7 +20,7 @@ type traffic struct {
 	client  string
 	watched bool
 	ask     func(held) // tells the harness of a reply that waits
-	nodes   map[string]int
+	ways    map[string]way
 	dialer  net.Dialer
 
 	mu     sync.Mutex
@@ -36,15 +36,11 @@ type held struct {
 	Node int    `json:"node"` // its place among the lock servers
 }
 
-func newTraffic(b *board, client string, watched bool, nodes []string, ask func(held)) *traffic {
-	t := &traffic{
-		board: b, client: client, watched: watched, ask: ask, nodes: map[string]int{}, ready: map[string]net.Conn{},
+func newTraffic(b *board, client string, watched bool, ways map[string]way, ask func(held)) *traffic {
+	return &traffic{
+		board: b, client: client, watched: watched, ask: ask, ways: ways, ready: map[string]net.Conn{},
 		opened: make(chan struct{}), lifts: map[uint64]chan struct{}{},
 	}
-	for i, addr := range nodes {
-		t.nodes[addr] = i
-	}
-	return t
 }
 
 // pass waits while the client is stalled.
@@ -95,16 +91,17 @@ func (t *traffic) lift(id uint64) {
 }
 
 // connect makes a connection to each lock server ready, so that the first use of a lock takes no longer than any other.
-func (t *traffic) connect(ctx context.Context) error {
-	for addr := range t.nodes {
-		conn, err := t.dialer.DialContext(ctx, "tcp", addr)
+func (t *traffic) connect(ctx context.Context, nodes []string) error {
+	for _, addr := range nodes {
+		way := t.ways[addr]
+		conn, err := t.dialer.DialContext(ctx, "tcp", way.Proxy)
 		if err == nil {
 			err = greet(ctx, conn, clientPrefix+t.client)
 		}
 		if err != nil {
 			return err
 		}
-		link := &t.board.links[t.nodes[addr]]
+		link := &t.board.links[way.Node]
 		link.dials.Add(1)
 		link.dialled.Add(1)
 		t.ready[addr] = conn
@@ -119,7 +116,7 @@ func (t *traffic) open(ctx context.Context, network, addr string) (net.Conn, err
 	delete(t.ready, addr)
 	t.mu.Unlock()
 	if conn != nil {
-		t.board.links[t.nodes[addr]].closed.Add(1) // it counts as another one from now on
+		t.board.links[t.ways[addr].Node].closed.Add(1) // it counts as another one from now on
 		err := greet(ctx, conn, clientPrefix+t.client)
 		if err == nil {
 			return conn, nil
@@ -130,7 +127,7 @@ func (t *traffic) open(ctx context.Context, network, addr string) (net.Conn, err
 		}
 		// The server has ended it meanwhile.
 	}
-	conn, err := t.dialer.DialContext(ctx, network, addr)
+	conn, err := t.dialer.DialContext(ctx, network, t.ways[addr].Proxy)
 	if err != nil {
 		return nil, err
 	}
@@ -142,14 +139,22 @@ func (t *traffic) open(ctx context.Context, network, addr string) (net.Conn, err
 }
 
 // dialLock opens a connection to a lock server. It is open once the server has answered: a proxy accepts connections also
-// while its link is cut. With its first command the connection tells the server whose it is.
+// while its link is cut. With its first command the connection tells the server whose it is. What a client has to do with
+// Sentinels is neither counted nor held.
 func (t *traffic) dialLock(ctx context.Context, network, addr string) (net.Conn, error) {
-	node, ok := t.nodes[addr]
+	way, ok := t.ways[addr]
 	if !ok {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("%w: %s", errNoServer, addr)}
 	}
+	if way.Node == aSentinel {
+		return t.open(ctx, network, addr)
+	}
+	remote, err := net.ResolveTCPAddr("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
 	t.pass()
-	link := &t.board.links[node]
+	link := &t.board.links[way.Node]
 	link.dials.Add(1)
 	conn, err := t.open(ctx, network, addr)
 	if err != nil {
@@ -157,7 +162,7 @@ func (t *traffic) dialLock(ctx context.Context, network, addr string) (net.Conn,
 	}
 	t.pass()
 	link.dialled.Add(1)
-	return &lockConn{countedConn: countedConn{Conn: conn, link: link}, traffic: t, node: node}, nil
+	return &lockConn{countedConn: countedConn{Conn: conn, link: link}, traffic: t, node: way.Node, remote: remote}, nil
 }
 
 // aLongTimeAgo is a deadline that has passed.
@@ -213,6 +218,12 @@ func (c *countedConn) Read(b []byte) (int, error) {
 			n, err = late, nil
 		}
 	}
+	switch {
+	case errors.Is(err, syscall.ECONNRESET):
+		c.link.resets.Add(1)
+	case err == io.EOF:
+		c.link.ends.Add(1)
+	}
 	if n > 0 {
 		c.link.read.Add(int64(n))
 		if sent := c.link.lastWrite.Load(); sent > 0 {
@@ -250,7 +261,12 @@ type lockConn struct {
 	countedConn
 	traffic *traffic
 	node    int
+	remote  net.Addr
 }
+
+// RemoteAddr is the address that was dialled, and not that of the proxy: by it a client library tells to which server a
+// connection leads.
+func (c *lockConn) RemoteAddr() net.Addr { return c.remote }
 
 func (c *lockConn) Read(b []byte) (int, error) {
 	n, err := c.countedConn.Read(b)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lockfault/lockfault/checker/history"
+	"github.com/lockfault/lockfault/nemesis"
 )
 
 // ledger makes events of a run out of what a watch heard: whose command changed which key. What it cannot be sure of, it
@@ -26,6 +27,7 @@ type ledger struct {
 	keys     map[string]*keyState
 	writers  map[string]string // value of a key -> the client that ever wrote it; "" if there were several
 	executed map[string]int    // by client: commands carried out
+	wrote    []heard           // commands of clients that changed a key
 }
 
 // keyState is what a key holds, as far as the commands tell.
@@ -88,7 +90,7 @@ func (l *ledger) understand(h heard) (telling []func()) {
 	client := l.names[h.from]
 	switch {
 	case verb == "client" && len(h.args) == 3 && strings.EqualFold(h.args[1], "setname"):
-		l.names[h.from] = strings.TrimPrefix(h.args[2], clientPrefix)
+		l.names[h.from], _ = strings.CutPrefix(h.args[2], clientPrefix)
 		return telling
 	case strings.HasPrefix(verb, "eval") || strings.HasPrefix(verb, "fcall"):
 		l.script = &script{client: client, sha: strings.HasPrefix(verb, "evalsha")}
@@ -118,6 +120,10 @@ func (l *ledger) apply(h heard, client string) (telling []func(), wrote bool) {
 	changes := l.changes
 	l.changes = nil
 	follower := l.source != nil && client == ""
+	if len(changes) > 0 && client != "" && client != harnessName {
+		h.from = client
+		l.wrote = append(l.wrote, h)
+	}
 	var keys []string
 	kinds := map[string][]string{}
 	for _, c := range changes {
@@ -247,6 +253,13 @@ func lifetime(args []string) time.Duration {
 	return 0
 }
 
+// told lists the commands of clients that changed a key; from is the client.
+func (l *ledger) told() []heard {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.wrote)
+}
+
 // commands counts what the server has carried out for a client.
 func (l *ledger) commands(client string) int {
 	l.mu.Lock()
@@ -255,12 +268,12 @@ func (l *ledger) commands(client string) int {
 }
 
 // lose forgets keys that the server lost, and connections that ended. It returns how many keys there were.
-func (l *ledger) lose(all bool) (keys int) {
+func (l *ledger) lose(keep nemesis.Survival) (keys int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	keys = len(l.keys)
 	l.names, l.changes, l.script = map[string]string{}, nil, nil
-	if all {
+	if keep != nemesis.KeepAll { // of what is still there, nobody is sure
 		l.keys = map[string]*keyState{}
 	}
 	return keys

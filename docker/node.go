@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/lockfault/lockfault/nemesis"
 )
 
 // node is one Redis server with the harness's connections to it, which lead through links that no fault touches.
@@ -40,8 +43,28 @@ func (n *node) open(ctx context.Context) (err error) {
 	if major, _, _ := strings.Cut(version, "."); len(major) == 1 && major < "7" {
 		return &Unavailable{Reason: fmt.Sprintf("the Redis image holds version %s, and this needs 7 or later", version)}
 	}
+	if err := n.announce(ctx); err != nil {
+		return err
+	}
 	n.watch, err = openWatch(ctx, n.name, n.bed.toxiproxy.harness(n.name))
 	return err
+}
+
+// announce sets under which address the server, if it follows another, is known to that and to the Sentinels.
+func (n *node) announce(ctx context.Context) error {
+	if n.name != nemesis.Primary && n.name != nemesis.Replica {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(n.bed.toxiproxy.announced(n.name))
+	if err != nil {
+		return err
+	}
+	for setting, value := range map[string]string{"replica-announce-ip": host, "replica-announce-port": port} {
+		if err := n.command.ConfigSet(ctx, setting, value).Err(); err != nil {
+			return fmt.Errorf("set %s of %s: %w", setting, n.name, err)
+		}
+	}
+	return nil
 }
 
 // harnessName is what the harness's connections are called on the servers.
@@ -117,6 +140,9 @@ func (n *node) restart(ctx context.Context, empty bool) error {
 		return fmt.Errorf("start %s again: %w", n.name, err)
 	}
 	if err := n.awaitPing(ctx); err != nil {
+		return err
+	}
+	if err := n.announce(ctx); err != nil {
 		return err
 	}
 	return n.watch.connect(ctx)

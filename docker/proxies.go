@@ -21,14 +21,16 @@ import (
 const (
 	apiPort         = 8474
 	replicationPort = 19999
+	primaryPort     = 19998 // under which the Sentinels, and by them the clients, know the primary
+	replicaPort     = 19997 // the same for the replica
 	firstPort       = 20000 // of the proxies that are reached from outside
 )
 
 // clientTargets are the servers that a client can have a link to. A lock on one node, "redis", uses n1.
-var clientTargets = []string{"n1", "n2", "n3", "n4", "n5", nemesis.Primary, nemesis.Resource}
+var clientTargets = append([]string{"n1", "n2", "n3", "n4", "n5", nemesis.Primary, nemesis.Replica, nemesis.Resource}, sentinelNames...)
 
 // harnessTargets are those to which the harness has a link of its own, which no fault touches.
-var harnessTargets = append(slices.Clone(redisNames), nemesis.Resource)
+var harnessTargets = slices.Concat(redisNames, []string{nemesis.Resource}, sentinelNames)
 
 // proxies is the Toxiproxy of a testbed: a proxy for each link.
 type proxies struct {
@@ -50,6 +52,18 @@ func clientLink(client int, target string) string { return fmt.Sprintf("client%d
 func harnessLink(target string) string            { return "harness-" + target }
 
 const replicationLink = nemesis.Primary + "-" + nemesis.Replica
+
+// announcedLink leads to the primary or the replica, for the Sentinels and for whoever follows it.
+func announcedLink(server string) string { return "announced-" + server }
+
+// announced is the address under which the Sentinels know the primary or the replica.
+func (p *proxies) announced(server string) string {
+	port := primaryPort
+	if server == nemesis.Replica {
+		port = replicaPort
+	}
+	return net.JoinHostPort(p.ip, strconv.Itoa(port))
+}
 
 // published lists the names of the proxies that are reached from outside, in the order of their ports.
 func (t *Testbed) published() []string {
@@ -107,6 +121,9 @@ func (t *Testbed) openProxies(ctx context.Context, containers map[string]*starte
 		if target == nemesis.Resource {
 			return net.JoinHostPort(containers["postgres"].ip, "5432")
 		}
+		if slices.Contains(sentinelNames, target) {
+			return net.JoinHostPort(containers[target].ip, sentinelPort)
+		}
 		return net.JoinHostPort(containers[target].ip, "6379")
 	}
 	for i, name := range t.published() {
@@ -119,6 +136,8 @@ func (t *Testbed) openProxies(ctx context.Context, containers map[string]*starte
 		add(name, firstPort+i, address(target))
 	}
 	add(replicationLink, replicationPort, address(nemesis.Primary))
+	add(announcedLink(nemesis.Primary), primaryPort, address(nemesis.Primary))
+	add(announcedLink(nemesis.Replica), replicaPort, address(nemesis.Replica))
 	return p, p.create()
 }
 

@@ -51,6 +51,7 @@ func (t *Testbed) Run(setup runner.Setup, body func(runner.Cluster)) error {
 	defer t.current.Store(nil)
 	c.begin()
 	body(c)
+	c.keepJournal()
 	return nil
 }
 
@@ -67,8 +68,8 @@ func (t *Testbed) supports(setup runner.Setup) error {
 		return unsupported("%d clients; this testbed was started for %d", n, t.cfg.Clients)
 	}
 	for _, step := range setup.Faults {
-		if f, ok := step.Fault.(nemesis.Crash); ok && f.Keep == nemesis.LoseSecond {
-			return unsupported("a crash that loses the last second: what Redis had not yet synced cannot be taken away exactly")
+		if f, ok := step.Fault.(nemesis.Bandwidth); ok && kbPerSecond(f.PerKB) < 1 {
+			return unsupported("a link of less than 1 KB/s")
 		}
 	}
 	return nil
@@ -78,6 +79,11 @@ func (t *Testbed) supports(setup runner.Setup) error {
 func (t *Testbed) prepare(ctx context.Context, setup runner.Setup) error {
 	if err := t.toxiproxy.reset(); err != nil {
 		return err
+	}
+	if t.deposed {
+		if err := t.forget(ctx); err != nil {
+			return err
+		}
 	}
 	err := together(redisNames, func(name string) error {
 		n := t.nodes[name]
@@ -96,7 +102,7 @@ func (t *Testbed) prepare(ctx context.Context, setup runner.Setup) error {
 	if err != nil {
 		return err
 	}
-	if err := t.replicate(ctx); err != nil {
+	if err := t.lead(ctx, setup.Faults); err != nil {
 		return err
 	}
 	if err := together(redisNames, func(name string) error { return t.nodes[name].empty(ctx) }); err != nil {
@@ -109,6 +115,13 @@ func (t *Testbed) prepare(ctx context.Context, setup runner.Setup) error {
 // replicate has the replica follow the primary, and waits until it does.
 func (t *Testbed) replicate(ctx context.Context) error {
 	primary, replica := t.nodes[nemesis.Primary], t.nodes[nemesis.Replica]
+	if role, err := primary.info(ctx, "replication", "role"); err != nil {
+		return err
+	} else if role != "master" {
+		if err := primary.command.Do(ctx, "REPLICAOF", "NO", "ONE").Err(); err != nil {
+			return fmt.Errorf("have the primary lead: %w", err)
+		}
+	}
 	if role, err := replica.info(ctx, "replication", "role"); err != nil {
 		return err
 	} else if role != "slave" {
@@ -200,16 +213,21 @@ type cluster struct {
 	setup    runner.Setup
 	run      int
 	origin   time.Duration
-	names    []string // of the lock servers that clients dial
+	began    time.Time // the same moment on the machine's wall clock
+	names    []string  // of the lock servers that clients dial
 	clients  map[string]*client
 	nodes    map[string]*node   // by the plan's names
 	ledgers  map[string]*ledger // the same
+	failing  atomic.Bool        // the replica is to be promoted
 	promoted atomic.Bool
+	over     context.Context // done when the run is
+	end      context.CancelFunc
 
 	mu     sync.Mutex
 	strain *strain
-	lag    *lag // at the failover
-	toxics int  // to number them
+	sizes  map[string]*appended // of servers that are to lose their last second
+	lag    *lag                 // at the failover
+	toxics int                  // to number them
 }
 
 var _ runner.Settler = (*cluster)(nil)
@@ -217,8 +235,9 @@ var _ runner.Settler = (*cluster)(nil)
 func (t *Testbed) newCluster(setup runner.Setup) (*cluster, error) {
 	c := &cluster{
 		bed: t, setup: setup, run: t.runs, names: setup.Servers.Names(), clients: map[string]*client{},
-		nodes: map[string]*node{}, ledgers: map[string]*ledger{},
+		nodes: map[string]*node{}, ledgers: map[string]*ledger{}, sizes: map[string]*appended{},
 	}
+	c.over, c.end = context.WithCancel(context.Background())
 	for _, name := range c.names {
 		c.nodes[name] = t.nodes[name]
 		if setup.Servers == locks.OneNode {
@@ -236,7 +255,15 @@ func (t *Testbed) newCluster(setup runner.Setup) (*cluster, error) {
 		}
 		c.clients[name] = x
 	}
-	err := together(setup.Clients, c.join)
+	err := c.arm()
+	if err == nil {
+		err = together(setup.Clients, c.join)
+	}
+	for _, name := range losesSecond(setup.Faults) {
+		if n := c.nodes[name]; err == nil && n != nil && c.sizes[n.name] == nil {
+			c.sizes[n.name], err = n.noteSizes(c.over)
+		}
+	}
 	if err != nil {
 		c.close()
 	}
@@ -245,19 +272,28 @@ func (t *Testbed) newCluster(setup runner.Setup) (*cluster, error) {
 
 // join tells a client's process where it stands.
 func (c *cluster) join(name string) error {
-	p := place{Client: name, Run: c.run, Watched: slices.Contains(c.setup.Watched, name)}
-	for _, node := range c.names {
-		l, err := c.link(name, node)
-		if err != nil {
-			return err
+	links, index := c.bed.toxiproxy.links, c.clients[name].index
+	p := place{
+		Client: name, Run: c.run, Watched: slices.Contains(c.setup.Watched, name), Ways: map[string]way{},
+		Data: links[clientLink(index, nemesis.Resource)].addr,
+	}
+	if c.setup.Servers == locks.PrimaryAndReplica {
+		p.Nodes = []string{c.bed.toxiproxy.announced(nemesis.Primary)}
+		for _, server := range []string{nemesis.Primary, nemesis.Replica} {
+			p.Ways[c.bed.toxiproxy.announced(server)] = way{Proxy: links[clientLink(index, server)].addr}
 		}
-		p.Nodes = append(p.Nodes, l.addr)
+		for _, name := range sentinelNames {
+			s := c.bed.sentinels[name]
+			p.Sentinels = append(p.Sentinels, s.addr)
+			p.Ways[s.addr] = way{Proxy: links[clientLink(index, s.name)].addr, Node: aSentinel}
+		}
+	} else {
+		for i, node := range c.names {
+			addr := links[clientLink(index, c.nodes[node].name)].addr
+			p.Nodes = append(p.Nodes, addr)
+			p.Ways[addr] = way{Proxy: addr, Node: i}
+		}
 	}
-	l, err := c.link(name, nemesis.Resource)
-	if err != nil {
-		return err
-	}
-	p.Data = l.addr
 	if err := c.clients[name].prepare(order{Join: &p}); err != nil {
 		return fmt.Errorf("client %s: %w", name, err)
 	}
@@ -266,7 +302,7 @@ func (c *cluster) join(name string) error {
 
 // begin starts the clock of the run, and listens to the servers from then on.
 func (c *cluster) begin() {
-	c.origin = monotonic()
+	c.origin, c.began = monotonic(), time.Now()
 	for name, n := range c.nodes {
 		l := newLedger(name, c.origin)
 		l.event, l.answered = c.setup.Observer.Event, c.setup.Observer.Answered
@@ -286,6 +322,12 @@ func (c *cluster) begin() {
 
 // close ends the clients, and stops listening.
 func (c *cluster) close() {
+	c.end()
+	for _, a := range c.sizes {
+		if a != nil {
+			a.close()
+		}
+	}
 	if c.strain != nil {
 		c.strain.stop()
 	}
@@ -314,17 +356,24 @@ func (c *cluster) Notice(name string) error {
 	return nil
 }
 
-// link is the proxy of a client's link.
-func (c *cluster) link(client, server string) (*proxy, error) {
+// links are the proxies of a client's link: one, but to the primary or the replica, whichever leads, two.
+func (c *cluster) links(client, server string) ([]*proxy, error) {
 	x := c.clients[client]
-	target := server
-	if c.setup.Servers == locks.OneNode && slices.Contains(c.names, server) {
-		target = "n1"
-	}
-	if x == nil || target != nemesis.Resource && !slices.Contains(c.names, server) {
+	if x == nil || server != nemesis.Resource && !slices.Contains(c.names, server) {
 		return nil, unsupported("no link %s-%s", client, server)
 	}
-	return c.bed.toxiproxy.links[clientLink(x.index, target)], nil
+	targets := []string{server}
+	switch {
+	case server == nemesis.Primary:
+		targets = append(targets, nemesis.Replica)
+	case server != nemesis.Resource:
+		targets[0] = c.nodes[server].name
+	}
+	var links []*proxy
+	for _, target := range targets {
+		links = append(links, c.bed.toxiproxy.links[clientLink(x.index, target)])
+	}
+	return links, nil
 }
 
 // Hands implements runner.Cluster: the client's process, told what to work with.
@@ -355,7 +404,17 @@ func (c *cluster) lift(x *client, h held) {
 func (c *cluster) hearAll(name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), consoleLimit)
 	defer cancel()
-	n := c.server(name)
+	if name == nemesis.Primary && c.promoted.Load() { // both may serve
+		if replica := c.nodes[nemesis.Replica]; c.nodes[name].down.Load() {
+			return replica.hearAll(ctx)
+		} else if err := replica.hearAll(ctx); err != nil {
+			return err
+		}
+	}
+	return c.nodes[name].hearAll(ctx)
+}
+
+func (n *node) hearAll(ctx context.Context) error {
 	return n.watch.barrier(ctx, func(ctx context.Context, echo string) error { return n.command.Echo(ctx, echo).Err() })
 }
 

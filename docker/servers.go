@@ -12,13 +12,10 @@ import (
 
 // CrashNode implements nemesis.Target: kill -9 of the server; nothing listens until it comes back. Evidence: connections
 // reset, connections refused, keys lost.
-func (c *cluster) CrashNode(name string, keep nemesis.Survival) (nemesis.Heal, error) {
+func (c *cluster) CrashNode(name string, keep nemesis.Survival, unsynced time.Duration) (nemesis.Heal, error) {
 	n, err := c.redis(name)
 	if err != nil {
 		return nil, err
-	}
-	if keep == nemesis.LoseSecond {
-		return nil, unsupported("a crash that loses the last second")
 	}
 	if n.down.Load() {
 		return func() (nemesis.Evidence, error) { return nemesis.Evidence{}, nil }, nil
@@ -28,6 +25,7 @@ func (c *cluster) CrashNode(name string, keep nemesis.Survival) (nemesis.Heal, e
 	if err := n.crash(); err != nil {
 		return nil, err
 	}
+	synced := monotonic() - unsynced
 	if err := c.enable(name, false); err != nil {
 		return nil, err
 	}
@@ -38,8 +36,14 @@ func (c *cluster) CrashNode(name string, keep nemesis.Survival) (nemesis.Heal, e
 		if err := n.watch.awaitEnd(ctx); err != nil { // so that nothing from before is heard after
 			return nemesis.Evidence{}, err
 		}
+		detail := map[string]string{}
+		if keep == nemesis.LoseSecond {
+			if err := c.loseSince(n, synced, detail); err != nil {
+				return nemesis.Evidence{}, err
+			}
+		}
 		l := c.ledgerOf(n)
-		keys := l.lose(keep == nemesis.LoseAll)
+		keys := l.lose(keep)
 		if err := n.restart(ctx, keep == nemesis.LoseAll); err != nil {
 			return nemesis.Evidence{}, err
 		}
@@ -53,12 +57,22 @@ func (c *cluster) CrashNode(name string, keep nemesis.Survival) (nemesis.Heal, e
 		}
 		failed := refused.minus(before)
 		lost := max(keys-int(kept), 0)
-		return nemesis.Evidence{Effective: before.open()+failed.dials-failed.dialled > 0 || lost > 0, Detail: map[string]string{
-			"connections_reset": strconv.FormatInt(before.open(), 10),
-			"dials_refused":     strconv.FormatInt(failed.dials-failed.dialled, 10),
-			"keys_lost":         strconv.Itoa(lost), "keys_kept": strconv.FormatInt(kept, 10),
-		}}, nil
+		detail["connections_reset"] = strconv.FormatInt(before.open(), 10)
+		detail["dials_refused"] = strconv.FormatInt(failed.dials-failed.dialled, 10)
+		detail["keys_lost"], detail["keys_kept"] = strconv.Itoa(lost), strconv.FormatInt(kept, 10)
+		return nemesis.Evidence{Effective: before.open()+failed.dials-failed.dialled > 0 || lost > 0, Detail: detail}, nil
 	}, nil
+}
+
+// loseSince takes from a dead server what it wrote after a time.
+func (c *cluster) loseSince(n *node, synced time.Duration, detail map[string]string) error {
+	kept, err := c.sizes[n.name].before(synced)
+	if err != nil {
+		return err
+	}
+	cut, err := n.cutBack(kept.bytes)
+	detail["aof_bytes_cut"], detail["aof_cut_back_to"] = strconv.FormatInt(cut, 10), (kept.at - c.origin).String()
+	return err
 }
 
 func (c *cluster) ledgerOf(n *node) *ledger {
@@ -91,10 +105,7 @@ func (c *cluster) enable(name string, on bool) error {
 		return nil // nobody has a link to a replica
 	}
 	return together(c.setup.Clients, func(client string) error {
-		l, err := c.link(client, name)
-		if err != nil {
-			return err
-		}
+		l := c.bed.toxiproxy.links[clientLink(c.clients[client].index, c.server(name).name)]
 		l.Enabled = on
 		if err := l.Save(); err != nil {
 			return fmt.Errorf("switch the link %s: %w", l.Name, err)
@@ -161,51 +172,4 @@ func (c *cluster) SetClockRate(name string, rate float64) (nemesis.Heal, error) 
 			"drift": drift.Round(time.Millisecond).String(),
 		}}, err
 	}, nil
-}
-
-// Failover implements nemesis.Target, by hand: the replica stops following and is promoted with what it has, the primary
-// is killed, and the clients' links lead to the new one. Evidence: how far both had come.
-func (c *cluster) Failover() (nemesis.Heal, error) {
-	primary, replica := c.nodes[nemesis.Primary], c.nodes[nemesis.Replica]
-	if replica == nil || c.promoted.Load() {
-		return nil, unsupported("this lock has no replica to promote")
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), consoleLimit)
-	defer cancel()
-	open := c.counts(nemesis.Primary).open()
-	if err := c.enable(nemesis.Primary, false); err != nil {
-		return nil, err
-	}
-	at, err := c.measureLag(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := replica.command.Do(ctx, "REPLICAOF", "NO", "ONE").Err(); err != nil {
-		return nil, fmt.Errorf("promote the replica: %w", err)
-	}
-	primary.down.Store(true)
-	if err := primary.crash(); err != nil {
-		return nil, err
-	}
-	if err := c.hearAll(nemesis.Replica); err != nil {
-		return nil, err
-	}
-	c.ledgers[nemesis.Replica].promote()
-	c.promoted.Store(true)
-	c.mu.Lock()
-	c.lag = at
-	c.mu.Unlock()
-	err = together(c.setup.Clients, func(client string) error {
-		l, err := c.link(client, nemesis.Primary)
-		if err != nil {
-			return err
-		}
-		return c.bed.toxiproxy.repoint(l, c.bed.toxiproxy.links[harnessLink(nemesis.Replica)].upstream)
-	})
-	return func() (nemesis.Evidence, error) {
-		return nemesis.Evidence{Effective: true, Detail: map[string]string{
-			"primary_offset": strconv.FormatInt(at.sent, 10), "replica_offset": strconv.FormatInt(at.got, 10),
-			"connections_reset": strconv.FormatInt(open, 10),
-		}}, nil
-	}, err
 }

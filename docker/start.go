@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,7 +45,7 @@ func Start(ctx context.Context, cfg Config) (*Testbed, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Testbed{cfg: cfg, engine: engine, id: newID(), nodes: map[string]*node{}}
+	t := &Testbed{cfg: cfg, engine: engine, id: newID(), nodes: map[string]*node{}, sentinels: map[string]*sentinel{}}
 	if err := t.start(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
 			err = fmt.Errorf("%w: %w", cause, err)
@@ -92,6 +93,13 @@ func (t *Testbed) start(ctx context.Context) error {
 	if t.db, err = openDatabase(ctx, t.toxiproxy.harness(nemesis.Resource)); err != nil {
 		return err
 	}
+	for _, name := range sentinelNames {
+		t.sentinels[name] = &sentinel{
+			name: name, id: containers[name].GetContainerID(), addr: net.JoinHostPort(containers[name].ip, sentinelPort),
+		}
+		t.sentinels[name].open(t.toxiproxy.harness(name))
+	}
+	t.deposed = true
 	return together(redisNames, func(name string) error { return t.nodes[name].open(ctx) })
 }
 
@@ -105,13 +113,15 @@ type started struct {
 func (t *Testbed) startAll(ctx context.Context) (map[string]*started, error) {
 	var mu sync.Mutex
 	all := map[string]*started{}
-	err := together(append([]string{"toxiproxy", "postgres"}, redisNames...), func(name string) error {
+	err := together(slices.Concat([]string{"toxiproxy", "postgres"}, redisNames, sentinelNames), func(name string) error {
 		image, options := t.cfg.RedisImage, redisOptions()
 		switch name {
 		case "toxiproxy":
 			image, options = t.cfg.ToxiproxyImage, t.toxiproxyOptions()
 		case "postgres":
 			image, options = t.cfg.PostgresImage, postgresOptions()
+		case sentinelNames[0], sentinelNames[1], sentinelNames[2]:
+			options = sentinelOptions()
 		}
 		options = append(options, testcontainers.WithHostConfigModifier(urgent), network.WithNetwork([]string{name}, t.network), testcontainers.WithLabels(t.labels(name)))
 		c, err := launch(ctx, image, options)
@@ -182,6 +192,15 @@ func redisOptions() []testcontainers.ContainerCustomizer {
 			"--appendonly", "yes", "--appendfsync", "no", "--auto-aof-rewrite-percentage", "0",
 			"--notify-keyspace-events", "EA", "--repl-diskless-sync-delay", "0"),
 		testcontainers.WithWaitStrategy(wait.ForLog("Ready to accept connections").WithPollInterval(20 * time.Millisecond)),
+	}
+}
+
+// A Sentinel is told whom to watch once there is an address to watch it at.
+func sentinelOptions() []testcontainers.ContainerCustomizer {
+	return []testcontainers.ContainerCustomizer{
+		testcontainers.WithCmd("sh", "-c", `printf 'port %s\nbind 0.0.0.0\nprotected-mode no\ndir /data\n' "$0" >/data/sentinel.conf
+exec redis-sentinel /data/sentinel.conf`, sentinelPort),
+		testcontainers.WithWaitStrategy(wait.ForLog("Sentinel ID is").WithPollInterval(20 * time.Millisecond)),
 	}
 }
 

@@ -58,12 +58,15 @@ type Testbed struct {
 
 	toxiproxy *proxies
 	nodes     map[string]*node // by name: n1 to n5, primary, replica
+	sentinels map[string]*sentinel
+	deposed   bool // the primary does not lead, or the Sentinels are not sure of it
 	db        *database
 
 	turn    sync.Mutex
 	runs    int
 	current atomic.Pointer[cluster] // of the run that is under way
-	spoil   error                   // why no further run is possible
+	journal string
+	spoil   error // why no further run is possible
 
 	closing sync.Once
 	closed  error
@@ -109,6 +112,9 @@ func (t *Testbed) Close() error {
 func (t *Testbed) hangUp() {
 	for _, n := range t.nodes {
 		n.hangUp()
+	}
+	for _, s := range t.sentinels {
+		s.command.Close()
 	}
 	if t.db != nil {
 		t.db.close()

@@ -33,12 +33,22 @@ type order struct {
 
 // place is where a client stands.
 type place struct {
-	Client  string   `json:"client"`
-	Nodes   []string `json:"nodes"`   // addresses of the lock servers, through their proxies
-	Data    string   `json:"data"`    // address of the database, through its proxy
-	Run     int      `json:"run"`     // number of the row in the database
-	Watched bool     `json:"watched"` // hold each reply until it is lifted
+	Client    string         `json:"client"`
+	Nodes     []string       `json:"nodes"`     // addresses of the lock servers
+	Sentinels []string       `json:"sentinels"` // addresses of the Sentinels, if they say which server leads
+	Ways      map[string]way `json:"ways"`      // where those addresses lead, and others that a Sentinel may tell
+	Data      string         `json:"data"`      // address of the database, through its proxy
+	Run       int            `json:"run"`       // number of the row in the database
+	Watched   bool           `json:"watched"`   // hold each reply until it is lifted
 }
+
+// way is what stands behind an address.
+type way struct {
+	Proxy string `json:"proxy"` // the client's own link
+	Node  int    `json:"node"`  // place among the lock servers; aSentinel if it is none
+}
+
+const aSentinel = -1
 
 // workerConfig is what a client works with.
 type workerConfig struct {
@@ -173,14 +183,14 @@ func (w *worker) do(c runner.Command) {
 // join connects to the servers, as a service does at its start.
 func (w *worker) join(p place) error {
 	w.place = p
-	w.traffic = newTraffic(w.board, p.Client, p.Watched, p.Nodes, func(h held) { w.report(report{Held: &h}) })
+	w.traffic = newTraffic(w.board, p.Client, p.Watched, p.Ways, func(h held) { w.report(report{Held: &h}) })
 	w.data = &dataClient{client: p.Client, run: p.Run, addr: p.Data, dial: w.traffic.dialResource}
 	ctx, cancel := context.WithTimeout(context.Background(), consoleLimit)
 	defer cancel()
 	if err := w.data.open(ctx); err != nil {
 		return fmt.Errorf("reach the protected resource: %w", err)
 	}
-	if err := w.traffic.connect(ctx); err != nil {
+	if err := w.traffic.connect(ctx, p.Nodes); err != nil {
 		return fmt.Errorf("reach a lock server: %w", err)
 	}
 	return nil
@@ -196,7 +206,7 @@ func (w *worker) configure(cfg workerConfig) error {
 	w.hands, err = runner.NewHands(runner.HandsConfig{
 		Client: w.place.Client, Resource: cfg.Resource, Lock: lock, Kind: cfg.Kind, Seed: cfg.Seed,
 		Env: locks.Env{
-			Client: w.place.Client, Nodes: w.place.Nodes, TTL: cfg.TTL, Fencing: cfg.Fencing,
+			Client: w.place.Client, Nodes: w.place.Nodes, Sentinels: w.place.Sentinels, TTL: cfg.TTL, Fencing: cfg.Fencing,
 			Rand: runner.Random(cfg.Seed, w.place.Client), Dial: w.traffic.dialLock,
 		},
 		Data: w.data,

@@ -16,8 +16,12 @@ var errNotSent = errors.New("not sent")
 
 // Connect returns a go-redis client for a node. A command is sent once, never again by itself: whether a lost reply is
 // retried is the lock's decision. Reading and writing time out after timeout, or at the deadline of the context if that
-// is sooner; so a context bounds a whole command, with dialling and greeting.
+// is sooner; so a context bounds a whole command, with dialling and greeting. Where there are Sentinels, they say which node
+// it is, and addr does not matter.
 func (e Env) Connect(addr string, timeout time.Duration) *redis.Client {
+	if len(e.Sentinels) > 0 {
+		return e.follow(timeout)
+	}
 	return redis.NewClient(&redis.Options{
 		Addr:                  addr,
 		Dialer:                e.dial,

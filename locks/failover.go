@@ -1,7 +1,7 @@
 package locks
 
-// newFailover returns single, run on a primary with an asynchronous replica behind one address. Nothing in the client
-// differs; what differs is that an acknowledged SET can be gone after a failover.
+// newFailover returns single, run on a primary with an asynchronous replica. The client goes to whichever of them leads, by
+// one address or by asking Sentinels. What differs is that an acknowledged SET can be gone after a failover.
 //
 // Source: https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/, "Why failover-based implementations
 // are not enough".

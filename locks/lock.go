@@ -74,11 +74,13 @@ func (l *Lease) prolong(t time.Time) {
 
 // Env is what a testbed gives to the lock of one client.
 type Env struct {
-	Client  string        // name of the client, for tokens and messages
-	Nodes   []string      // lock servers as host:port, hosts being IP literals; see the Entry's Servers
-	TTL     time.Duration // life of a lease
-	Fencing bool          // mint a fence with each grant
-	Rand    *rand.Rand    // the only source of randomness, seeded by the plan; not safe for concurrent use
+	Client string   // name of the client, for tokens and messages
+	Nodes  []string // lock servers as host:port, hosts being IP literals; see the Entry's Servers
+	// Sentinels, as host:port like Nodes, know the primary as SentinelName; none where Nodes[0] always leads to it.
+	Sentinels []string
+	TTL       time.Duration // life of a lease
+	Fencing   bool          // mint a fence with each grant
+	Rand      *rand.Rand    // the only source of randomness, seeded by the plan; not safe for concurrent use
 	// Dial opens a connection to a server; nil stands for the ordinary dialer.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }

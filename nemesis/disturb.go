@@ -1,7 +1,5 @@
 package nemesis
 
-import "strings"
-
 // Disturb changes how links carry bytes: cut (held back, delivered late), drop (lost) or delay.
 type Disturb struct {
 	Links []Link // at least one
@@ -21,13 +19,7 @@ func (f Disturb) Kind() string {
 }
 
 // Subject implements Fault.
-func (f Disturb) Subject() string {
-	names := make([]string, len(f.Links))
-	for i, l := range f.Links {
-		names[i] = l.String()
-	}
-	return strings.Join(names, " ")
-}
+func (f Disturb) Subject() string { return subject(f.Links) }
 
 // Inject implements Fault.
 func (f Disturb) Inject(t Target) (Heal, error) { return t.Disturb(f.Links, f.How) }

@@ -46,14 +46,20 @@ type Target interface {
 	Stall(client string) (Heal, error)
 	// Disturb changes how the links carry bytes.
 	Disturb(links []Link, d Disturbance) (Heal, error)
-	// CrashNode stops a node at once; Heal starts it again with the data that survive.
-	CrashNode(node string, keep Survival) (Heal, error)
+	// Reset breaks each connection of the links that has carried so many bytes more in one direction.
+	Reset(links []Link, d Direction, after int64) (Heal, error)
+	// CrashNode stops a node at once; Heal starts it again with the data that survive. Unsynced is what LoseSecond loses.
+	CrashNode(node string, keep Survival, unsynced time.Duration) (Heal, error)
 	// StepClock moves a node's wall clock; Heal reports only.
 	StepClock(node string, by time.Duration) (Heal, error)
 	// SetClockRate makes a node's wall clock run faster (>1) or slower; 0 stops it. Heal sets it back to 1.
 	SetClockRate(node string, rate float64) (Heal, error)
-	// Failover kills the primary and promotes its replica with the data that had reached it; Heal reports only.
-	Failover() (Heal, error)
+	// Failover kills the primary and has its replica promoted with the data that had reached it; Heal reports only. By
+	// Sentinel it returns when the primary is dead, and Heal when the replica has been promoted.
+	Failover(by Promoter) (Heal, error)
+	// SplitBrain parts the primary and the clients from everybody else, and has the replica promoted as by Sentinel; Heal
+	// makes the old primary a replica.
+	SplitBrain(clients []string) (Heal, error)
 }
 
 // Names of servers that are not numbered nodes.
@@ -91,13 +97,14 @@ func (d Direction) String() string {
 	return directionNames[d]
 }
 
-// Disturbance is what happens to the bytes on a link. Exactly one of Cut, Drop and Delay is set.
+// Disturbance is what happens to the bytes on a link. Exactly one of Cut, Drop, Delay and PerKB is set.
 type Disturbance struct {
 	Direction Direction
 	Cut       bool          // held, and delivered in order on healing, also when the sender has given up meanwhile
 	Drop      bool          // lost; connections that lost something are reset on healing
 	Delay     time.Duration // added to each message
 	Jitter    time.Duration // up to this much more, drawn per message
+	PerKB     time.Duration // that a thousand bytes of one connection take
 }
 
 // Survival says what a crashed node still has when it comes back.

@@ -115,6 +115,12 @@ func (p Place) Step(s Step) (Step, error) {
 	case Disturb:
 		f.Links, err = p.links(f.Links)
 		s.Fault = f
+	case Reset:
+		f.Links, err = p.links(f.Links)
+		s.Fault = f
+	case Bandwidth:
+		f.Links, err = p.links(f.Links)
+		s.Fault = f
 	case Crash:
 		f.Node, err = p.node(f.Node)
 		s.Fault = f
@@ -124,6 +130,10 @@ func (p Place) Step(s Step) (Step, error) {
 	case ClockRate:
 		f.Node, err = p.node(f.Node)
 		s.Fault = f
+	case SplitBrain:
+		if !p.Replicated {
+			err = fmt.Errorf("%w: this lock has no replica to promote", ErrUnsupported)
+		}
 	case Failover:
 		switch {
 		case p.Consensus: // it replaces a member by itself

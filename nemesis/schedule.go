@@ -32,6 +32,16 @@ func (s Schedule) Scaled(scale func(time.Duration) time.Duration) Schedule {
 			f.Links = slices.Clone(f.Links)
 			f.How.Delay, f.How.Jitter = scale(f.How.Delay), scale(f.How.Jitter)
 			step.Fault = f
+		case Reset:
+			f.Links = slices.Clone(f.Links)
+			step.Fault = f
+		case Bandwidth:
+			f.Links = slices.Clone(f.Links)
+			f.PerKB = scale(f.PerKB)
+			step.Fault = f
+		case Crash:
+			f.Unsynced = scale(f.Unsynced)
+			step.Fault = f
 		case ClockStep:
 			f.By = scale(f.By)
 			step.Fault = f

@@ -46,7 +46,9 @@ func TestScalingReachesEveryDurationAndNothingElse(t *testing.T) {
 			{Fault: ClockRate{"n1", 2}, When: Trigger{6 * unit, moment}, Until: Trigger{8 * unit, moment}},
 			{Fault: ClockStep{"n1", -10 * unit}},
 			{Fault: Disturb{[]Link{{"A", "n1"}}, Disturbance{Direction: Replies, Delay: 12 * unit, Jitter: 14 * unit}}},
-			{Fault: Crash{"n1", LoseAll}},
+			{Fault: Crash{"n1", LoseSecond, 16 * unit}},
+			{Fault: Bandwidth{[]Link{{"A", "n1"}}, Both, 18 * unit}},
+			{Fault: Reset{[]Link{{"A", "n1"}}, Both, 20}},
 		}
 	}
 	schedule := make(time.Second)
@@ -55,6 +57,8 @@ func TestScalingReachesEveryDurationAndNothingElse(t *testing.T) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	got[3].Fault.(Disturb).Links[0] = Link{"B", "n2"}
+	got[5].Fault.(Bandwidth).Links[0] = Link{"B", "n2"}
+	got[6].Fault.(Reset).Links[0] = Link{"B", "n2"}
 	if !reflect.DeepEqual(schedule, make(time.Second)) {
 		t.Errorf("the schedule itself is now %+v", schedule)
 	}

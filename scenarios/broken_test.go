@@ -91,7 +91,7 @@ var broken = []struct{ law, text, want string }{
 	{"faults without list", ok + "faults: {pause: A}\n", `broken.yaml:3:10: faults: want a list, such as "- pause: A"`},
 	{"a fault without subject", fault("pause"), `broken.yaml:6:5: fault: want keys with values, such as "pause: A"`},
 	{"a fault misspelt", fault("puase: A"), `broken.yaml:6:5: fault: the key that says what happens is missing; it is one of ` +
-		`pause, kill, stall, cut, drop, delay, crash, clock-step, clock-rate, failover`},
+		`pause, kill, stall, cut, drop, delay, reset, bandwidth, crash, clock-step, clock-rate, failover, split-brain`},
 	{"two faults in one", fault("pause: A", "kill: B"), `broken.yaml:7:5: fault: pause and kill in one; write two`},
 	{"another kind's key", fault("pause: A", "keep: all"),
 		`broken.yaml:7:5: pause: unknown key "keep"; known are pause, at, after, before, optional, for, until`},

@@ -23,10 +23,13 @@ var FaultKinds = []struct {
 	{"cut", "a link holds what is sent and delivers it on healing", lasting("direction")},
 	{"drop", "a link loses what is sent; its connections are reset on healing", lasting("direction")},
 	{"delay", "a link takes longer, with jitter", lasting("direction", "by", "jitter")},
+	{"reset", "a link's connections are reset (TCP RST), at once or once they have carried so many bytes more", lasting("direction", "after-bytes")},
+	{"bandwidth", "a link is slow: so many thousand bytes a second, each way of each connection", lasting("direction", "kb-per-second")},
 	{"crash", "a lock server stops and comes back with all, all but the last second, or nothing of its data", lasting("keep")},
 	{"clock-step", "a lock server's wall clock is set forward or back", []string{"by"}},
 	{"clock-rate", "a lock server's wall clock runs fast or slow, or stands still", lasting("rate")},
-	{"failover", "the primary dies and its replica is promoted with what had reached it", nil},
+	{"failover", "the primary dies and its replica is promoted with what had reached it, by hand or by Sentinel", []string{"by"}},
+	{"split-brain", "the primary is parted from all but some clients, and goes on serving them while Sentinel promotes its replica", lasting()},
 }
 
 // timing are the keys that every fault may have.
@@ -104,7 +107,7 @@ func (r *reader) faultOf(s *Scenario, kind field, details map[string]field) neme
 	case "stall":
 		return nemesis.Stall{Client: r.client(s, kind)}
 	case "crash":
-		return nemesis.Crash{Node: r.node(kind), Keep: r.survival(details)}
+		return r.crash(kind, details)
 	case "clock-step":
 		by := r.needed(kind, details, "by", "by how much, such as \"by: 10s\" or \"by: -5s\"")
 		return nemesis.ClockStep{Node: r.node(kind), By: r.duration(by, -longest)}
@@ -112,7 +115,13 @@ func (r *reader) faultOf(s *Scenario, kind field, details map[string]field) neme
 		return nemesis.ClockRate{Node: r.node(kind), Rate: r.rate(kind, details)}
 	case "failover":
 		r.oneOf(kind.value, kind.key, nemesis.Primary)
-		return nemesis.Failover{}
+		return nemesis.Failover{By: r.promoter(details)}
+	case "split-brain":
+		return nemesis.SplitBrain{Clients: r.someClients(s, kind)}
+	case "reset":
+		return nemesis.Reset{Links: r.links(s, kind), Direction: r.direction(details), After: r.bytes(details)}
+	case "bandwidth":
+		return nemesis.Bandwidth{Links: r.links(s, kind), Direction: r.direction(details), PerKB: r.perKB(kind, details)}
 	default:
 		return nemesis.Disturb{Links: r.links(s, kind), How: r.disturbance(kind, details)}
 	}
@@ -141,6 +150,17 @@ func (r *reader) knownClient(s *Scenario, at ast.Node, what, name string) {
 
 func (r *reader) node(f field) string { return r.oneOf(f.value, f.key, serverNames...) }
 
+// lastSecond is what appendfsync everysec may lose.
+const lastSecond = time.Second
+
+func (r *reader) crash(kind field, details map[string]field) nemesis.Crash {
+	f := nemesis.Crash{Node: r.node(kind), Keep: r.survival(details)}
+	if f.Keep == nemesis.LoseSecond {
+		f.Unsynced = lastSecond
+	}
+	return f
+}
+
 func (r *reader) survival(details map[string]field) nemesis.Survival {
 	keep, ok := details["keep"]
 	if !ok {
@@ -167,15 +187,7 @@ func (r *reader) rate(kind field, details map[string]field) float64 {
 }
 
 func (r *reader) disturbance(kind field, details map[string]field) nemesis.Disturbance {
-	how := nemesis.Disturbance{Cut: kind.key == "cut", Drop: kind.key == "drop"}
-	if f, ok := details["direction"]; ok {
-		switch r.oneOf(f.value, f.key, "both", "requests", "replies") {
-		case "requests":
-			how.Direction = nemesis.Requests
-		case "replies":
-			how.Direction = nemesis.Replies
-		}
-	}
+	how := nemesis.Disturbance{Cut: kind.key == "cut", Drop: kind.key == "drop", Direction: r.direction(details)}
 	if kind.key == "delay" {
 		how.Delay = r.duration(r.needed(kind, details, "by", "by how much, such as \"by: 50ms\""), time.Microsecond)
 		if f, ok := details["jitter"]; ok {

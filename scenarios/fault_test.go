@@ -31,12 +31,21 @@ func TestEachFormOfAFaultIsRead(t *testing.T) {
 			Links: links("B", "pivot"), How: nemesis.Disturbance{Direction: nemesis.Requests, Delay: time.Second, Jitter: 2 * time.Millisecond}}},
 		{"crash: n1", nemesis.Crash{Node: "n1", Keep: nemesis.KeepAll}},
 		{"crash: redis\n    keep: all", nemesis.Crash{Node: "redis", Keep: nemesis.KeepAll}},
-		{"crash: n1\n    keep: all-but-last-second", nemesis.Crash{Node: "n1", Keep: nemesis.LoseSecond}},
+		{"crash: n1\n    keep: all-but-last-second", nemesis.Crash{Node: "n1", Keep: nemesis.LoseSecond, Unsynced: time.Second}},
+		{"reset: A - redis", nemesis.Reset{Links: links("A", "redis")}},
+		{"reset: A - n1, n2\n    direction: replies\n    after-bytes: 40", nemesis.Reset{
+			Links: links("A", "n1", "n2"), Direction: nemesis.Replies, After: 40}},
+		{"bandwidth: B - resource\n    direction: requests\n    kb-per-second: 8", nemesis.Bandwidth{
+			Links: links("B", "resource"), Direction: nemesis.Requests, PerKB: 125 * time.Millisecond}},
 		{"crash: primary\n    keep: nothing", nemesis.Crash{Node: "primary", Keep: nemesis.LoseAll}},
 		{"clock-step: pivot\n    by: -5s", nemesis.ClockStep{Node: "pivot", By: -5 * time.Second}},
 		{"clock-rate: n5\n    rate: 0", nemesis.ClockRate{Node: "n5", Rate: 0}},
 		{"clock-rate: n5\n    rate: 1.03", nemesis.ClockRate{Node: "n5", Rate: 1.03}},
 		{"failover: primary", nemesis.Failover{}},
+		{"failover: primary\n    by: hand", nemesis.Failover{}},
+		{"failover: primary\n    by: sentinel", nemesis.Failover{By: nemesis.BySentinel}},
+		{"split-brain: A", nemesis.SplitBrain{Clients: []string{"A"}}},
+		{"split-brain: A, B\n    for: 3s", nemesis.SplitBrain{Clients: []string{"A", "B"}}},
 	}
 	read := map[string]bool{}
 	for _, tt := range tests {

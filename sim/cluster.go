@@ -26,9 +26,12 @@ type Cluster struct {
 	names     []string // of the clients
 	nodes     []string // of the lock servers that clients dial
 	servers   map[string]lockServer
-	addresses map[string]string // address -> server
-	primary   *redisNode        // behind the name Primary; nil without replication
-	promoted  atomic.Bool       // the replica answers to the primary's name
+	addresses map[string]string        // address -> server
+	primary   *redisNode               // behind the name Primary; nil without replication
+	failing   atomic.Bool              // the replica is to be promoted
+	promoted  atomic.Bool              // the replica answers to the primary's name ...
+	staying   atomic.Pointer[[]string] // ... but for these clients
+	sentinel  time.Duration            // slot of the promotion
 }
 
 // lockServer is a Redis node or a member of the consensus service.
@@ -39,7 +42,7 @@ type lockServer interface {
 	crash()
 	// restart brings the server back. It returns how many keys were lost, and how many requests the others have committed
 	// meanwhile without it.
-	restart(keep nemesis.Survival, crashed time.Time) (lost, missed int)
+	restart(keep nemesis.Survival, crashed time.Time, unsynced time.Duration) (lost, missed int)
 	stepClock(by time.Duration) (before, after time.Time)
 	setRate(rate float64) (wall time.Time)
 	close()
@@ -81,6 +84,7 @@ func newCluster(setup runner.Setup) *Cluster {
 		}
 		c.net.addLink(nemesis.Link{From: name, To: nemesis.Resource})
 	}
+	c.sentinel = c.net.reserve(1)
 	return c
 }
 
@@ -160,16 +164,18 @@ func (c *Cluster) dial(ctx context.Context, name, server string, gates []*gate) 
 		go c.serve(p.server)
 		return p.client, nil
 	}
-	if !c.behind(server).accept(name, p.server) {
+	if !c.behind(name, server).accept(name, p.server) {
 		p.forget()
 		return fail(syscall.ECONNREFUSED)
 	}
 	return p.client, nil
 }
 
-// behind is the server that answers to a name: after a failover the former replica answers to the primary's.
-func (c *Cluster) behind(name string) lockServer {
-	if name == nemesis.Primary && c.promoted.Load() {
+// behind is the server that answers a client to a name: after a failover the former replica answers to the primary's, but
+// for a client on the old primary's side.
+func (c *Cluster) behind(client, name string) lockServer {
+	staying := c.staying.Load()
+	if name == nemesis.Primary && c.promoted.Load() && (staying == nil || !slices.Contains(*staying, client)) {
 		name = nemesis.Replica
 	}
 	return c.servers[name]
@@ -181,11 +187,16 @@ func (p *pipe) handshake(ctx context.Context) error {
 	for _, way := range []*stream{p.there, p.back} {
 		for {
 			net.mu.Lock()
+			if r := way.resets(0); r != nil {
+				r.dials++
+				net.mu.Unlock()
+				return syscall.ECONNRESET
+			}
 			d := way.lane.blocked()
 			freed := way.lane.freed
 			var arrives time.Time
 			if d == nil {
-				arrives = way.arrival()
+				arrives = way.arrival(0)
 			} else {
 				d.dials++
 			}

@@ -21,10 +21,13 @@ type segment struct {
 // guards it.
 type stream struct {
 	lane    *lane
+	pipe    *pipe
 	slot    time.Duration
 	key     uint64    // of the delays
 	sent    uint64    // messages
 	last    time.Time // arrival of the newest
+	clear   time.Time // when a slow link will have carried all that it was given
+	passed  map[*disturbance]int64
 	queue   []segment
 	partial []byte
 	done    bool          // the writer has closed
@@ -101,6 +104,7 @@ func (l *link) attempt() *pipe {
 	defer l.net.mu.Unlock()
 	l.conns++
 	p := &pipe{link: l, there: newStream(l.requests, l.conns), back: newStream(l.replies, l.conns)}
+	p.there.pipe, p.back.pipe = p, p
 	p.client = &end{pipe: p, in: p.back, out: p.there}
 	p.server = &end{pipe: p, in: p.there, out: p.back}
 	return p

@@ -264,7 +264,7 @@ func (m *member) crash() {
 }
 
 // restart brings the member back. Without its log it knows nothing until a majority tells it.
-func (m *member) restart(keep nemesis.Survival, _ time.Time) (lost, missed int) {
+func (m *member) restart(keep nemesis.Survival, _ time.Time, _ time.Duration) (lost, missed int) {
 	m.service.mu.Lock()
 	defer m.service.mu.Unlock()
 	m.up = true

@@ -24,7 +24,7 @@ func (c *Cluster) client(name string) (*client, error) {
 }
 
 func (c *Cluster) server(name string) (lockServer, error) {
-	if s := c.behind(name); s != nil {
+	if s := c.behind("", name); s != nil {
 		return s, nil
 	}
 	return nil, unsupported("this lock has no server %q", name)
@@ -92,7 +92,20 @@ func (c *Cluster) Kill(name string) (nemesis.Heal, error) {
 
 // Disturb implements nemesis.Target. Evidence: bytes and connection attempts that were held or lost, messages delayed.
 func (c *Cluster) Disturb(links []nemesis.Link, how nemesis.Disturbance) (nemesis.Heal, error) {
-	var struck []*link
+	struck, err := c.find(links)
+	if err != nil {
+		return nil, err
+	}
+	d := &disturbance{how: how}
+	c.strike(struck, d)
+	return func() (nemesis.Evidence, error) {
+		c.lift(struck, d)
+		return d.evidence(), nil
+	}, nil
+}
+
+// find returns the links of these names.
+func (c *Cluster) find(links []nemesis.Link) (struck []*link, err error) {
 	for _, name := range links {
 		l, ok := c.net.links[name]
 		if !ok {
@@ -100,23 +113,42 @@ func (c *Cluster) Disturb(links []nemesis.Link, how nemesis.Disturbance) (nemesi
 		}
 		struck = append(struck, l)
 	}
-	d := &disturbance{how: how}
+	return struck, nil
+}
+
+func (c *Cluster) strike(links []*link, d *disturbance) {
 	c.net.mu.Lock()
-	for _, l := range struck {
-		for _, way := range l.lanes(how.Direction) {
+	defer c.net.mu.Unlock()
+	for _, l := range links {
+		for _, way := range l.lanes(d.how.Direction) {
 			way.disturbances = append(way.disturbances, d)
 		}
 	}
-	c.net.mu.Unlock()
-	return func() (nemesis.Evidence, error) {
-		c.net.mu.Lock()
-		defer c.net.mu.Unlock()
-		for _, l := range struck {
-			for _, way := range l.lanes(how.Direction) {
-				way.heal(d, l.pipes)
-			}
+}
+
+func (c *Cluster) lift(links []*link, d *disturbance) {
+	c.net.mu.Lock()
+	defer c.net.mu.Unlock()
+	for _, l := range links {
+		for _, way := range l.lanes(d.how.Direction) {
+			way.heal(d, l.pipes)
 		}
-		return d.evidence(), nil
+	}
+}
+
+// Reset implements nemesis.Target. Evidence: connections that were reset, and those that could not be made.
+func (c *Cluster) Reset(links []nemesis.Link, way nemesis.Direction, after int64) (nemesis.Heal, error) {
+	struck, err := c.find(links)
+	if err != nil {
+		return nil, err
+	}
+	d := &disturbance{how: nemesis.Disturbance{Direction: way}, reset: true, after: after}
+	c.strike(struck, d)
+	return func() (nemesis.Evidence, error) {
+		c.lift(struck, d)
+		return nemesis.Evidence{Effective: d.resets+d.dials > 0, Detail: map[string]string{
+			"connections_reset": strconv.Itoa(d.resets), "dials_reset": strconv.Itoa(d.dials),
+		}}, nil
 	}, nil
 }
 
@@ -130,23 +162,25 @@ func (d *disturbance) evidence() nemesis.Evidence {
 			what: strconv.Itoa(d.bytes), "dials_blocked": strconv.Itoa(d.dials),
 		}}
 	}
-	return nemesis.Evidence{Effective: d.delayed > 0, Detail: map[string]string{
-		"messages_delayed": strconv.Itoa(d.delayed), "longest_added_delay": d.longestAddedBy.String(),
-	}}
+	detail := map[string]string{"messages_delayed": strconv.Itoa(d.delayed), "longest_added_delay": d.longestAddedBy.String()}
+	if d.how.PerKB > 0 {
+		detail["bytes_slowed"] = strconv.Itoa(d.bytes)
+	}
+	return nemesis.Evidence{Effective: d.delayed > 0 && d.longestAddedBy > 0, Detail: detail}
 }
 
 // CrashNode implements nemesis.Target. Evidence: connections reset, connections refused, keys lost, and, of a
 // consensus service, requests committed without the member.
-func (c *Cluster) CrashNode(name string, keep nemesis.Survival) (nemesis.Heal, error) {
+func (c *Cluster) CrashNode(name string, keep nemesis.Survival, unsynced time.Duration) (nemesis.Heal, error) {
 	s, err := c.server(name)
 	if err != nil {
 		return nil, err
 	}
 	crashed, refused := time.Now(), s.dialsRefused()
 	s.crash()
-	reset := c.resetConnections(name)
+	reset := c.resetConnections(name, c.names)
 	return func() (nemesis.Evidence, error) {
-		lost, missed := s.restart(keep, crashed)
+		lost, missed := s.restart(keep, crashed, unsynced)
 		refused = s.dialsRefused() - refused
 		return nemesis.Evidence{Effective: reset+refused+lost+missed > 0, Detail: map[string]string{
 			"connections_reset": strconv.Itoa(reset), "dials_refused": strconv.Itoa(refused),
@@ -155,11 +189,11 @@ func (c *Cluster) CrashNode(name string, keep nemesis.Survival) (nemesis.Heal, e
 	}, nil
 }
 
-// resetConnections ends what clients have open with a server.
-func (c *Cluster) resetConnections(name string) (reset int) {
+// resetConnections ends what the clients have open with a server.
+func (c *Cluster) resetConnections(name string, clients []string) (reset int) {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()
-	for _, client := range c.names {
+	for _, client := range clients {
 		l := c.net.links[nemesis.Link{From: client, To: name}]
 		if l == nil {
 			continue
@@ -197,23 +231,5 @@ func (c *Cluster) SetClockRate(name string, rate float64) (nemesis.Heal, error) 
 	return func() (nemesis.Evidence, error) {
 		drift := s.setRate(1).Sub(wall) - time.Since(since)
 		return nemesis.Evidence{Effective: drift != 0, Detail: map[string]string{"drift": drift.String()}}, nil
-	}, nil
-}
-
-// Failover implements nemesis.Target. Evidence: how many writes the primary had made and the replica had received.
-func (c *Cluster) Failover() (nemesis.Heal, error) {
-	if c.primary == nil || c.promoted.Load() {
-		return nil, unsupported("this lock has no replica to promote")
-	}
-	sent, applied := c.primary.replica.offsets()
-	c.primary.replica.stop()
-	c.primary.crash()
-	c.promoted.Store(true)
-	reset := c.resetConnections(nemesis.Primary)
-	return func() (nemesis.Evidence, error) {
-		return nemesis.Evidence{Effective: true, Detail: map[string]string{
-			"primary_offset": strconv.Itoa(sent), "replica_offset": strconv.Itoa(applied),
-			"connections_reset": strconv.Itoa(reset),
-		}}, nil
 	}, nil
 }

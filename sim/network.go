@@ -114,9 +114,12 @@ func (n *network) newLane(name string) *lane {
 	return &lane{net: n, slot: n.reserve(connSlots), key: mix(n.seed ^ h.Sum64()), freed: make(chan struct{})}
 }
 
-// disturbance is a nemesis.Disturbance in force, with what it did.
+// disturbance is a nemesis.Disturbance or a nemesis.Reset in force, with what it did.
 type disturbance struct {
 	how            nemesis.Disturbance
+	reset          bool
+	after          int64 // bytes of a connection, until it is reset
+	resets         int
 	bytes, dials   int
 	delayed        int
 	longestAddedBy time.Duration
@@ -131,16 +134,46 @@ func (l *lane) blocked() *disturbance {
 	return nil
 }
 
+// resets finds what breaks a connection that is given so many bytes more, and counts them. The network is locked.
+func (s *stream) resets(bytes int) *disturbance {
+	for _, d := range s.lane.disturbances {
+		if !d.reset {
+			continue
+		}
+		if s.passed == nil {
+			s.passed = map[*disturbance]int64{}
+		}
+		if s.passed[d] += int64(bytes); s.passed[d] > d.after || d.after == 0 {
+			return d
+		}
+	}
+	return nil
+}
+
+// crawl is how much longer a message takes on a slow link: behind those before it on its connection. The network is locked.
+func (s *stream) crawl(d *disturbance, bytes int) time.Duration {
+	now := time.Now()
+	if s.clear.Before(now) {
+		s.clear = now
+	}
+	s.clear = s.clear.Add(d.how.PerKB * time.Duration(bytes) / 1000)
+	return s.clear.Sub(now)
+}
+
 // arrival draws when the next message on the stream gets through. The network is locked.
-func (s *stream) arrival() time.Time {
+func (s *stream) arrival(bytes int) time.Time {
 	s.sent++
 	draw := mix(s.key + s.sent)
 	delay := delayMin + time.Duration(draw%uint64(delaySpread))
 	for _, d := range s.lane.disturbances {
-		if d.how.Cut || d.how.Drop {
+		if d.how.Cut || d.how.Drop || d.reset {
 			continue
 		}
 		added := d.how.Delay
+		if d.how.PerKB > 0 {
+			added = s.crawl(d, bytes)
+			d.bytes += bytes
+		}
 		if d.how.Jitter > 0 {
 			added += time.Duration(mix(draw) % uint64(d.how.Jitter))
 		}
@@ -158,9 +191,14 @@ func (s *stream) arrival() time.Time {
 
 // send puts a segment on its way to s, or holds it, or loses it. The network is locked.
 func (l *lane) send(s *stream, seg segment) {
+	if d := s.resets(len(seg.bytes)); d != nil && !seg.fin {
+		d.resets++
+		s.pipe.reset()
+		return
+	}
 	switch d := l.blocked(); {
 	case d == nil && len(l.held) == 0:
-		seg.arrives = s.arrival()
+		seg.arrives = s.arrival(len(seg.bytes))
 		s.queue = append(s.queue, seg)
 		s.signal()
 	case d != nil && d.how.Drop:

@@ -192,7 +192,7 @@ func TestNoTwoConnectionsActAtTheSameInstant(t *testing.T) {
 			for range connSlots {
 				p := l.attempt()
 				for _, s := range []*stream{p.there, p.back} {
-					at := s.arrival().Sub(n.start) % slotCycle
+					at := s.arrival(0).Sub(n.start) % slotCycle
 					if other, taken := seen[at]; taken {
 						t.Errorf("%s and %s share the slot %v", client, other, at)
 					}

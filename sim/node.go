@@ -21,15 +21,16 @@ type redisNode struct {
 	observer runner.Observer
 	replica  *replication // nil unless the node is a primary
 
-	mu      sync.Mutex
-	mini    *miniredis.Miniredis
-	clock   wallClock
-	ticked  time.Time // wall clock at the last tick
-	state   snapshot  // after the last command
-	saved   []savedState
-	writers map[string]string // key -> client that wrote its present value
-	up      bool
-	refused int // dials while it was down
+	mu       sync.Mutex
+	mini     *miniredis.Miniredis
+	clock    wallClock
+	ticked   time.Time // wall clock at the last tick
+	state    snapshot  // after the last command
+	saved    []savedState
+	writers  map[string]string // key -> client that wrote its present value
+	up       bool
+	refused  int            // dials while it was down
+	answered map[string]int // commands, by client
 }
 
 // savedState is the node's data from an instant on, kept for a crash that loses the last second.
@@ -41,7 +42,7 @@ type savedState struct {
 func newRedisNode(name string, o runner.Observer) *redisNode {
 	n := &redisNode{
 		name: name, observer: o, mini: miniredis.NewMiniRedis(), clock: newWallClock(),
-		state: snapshot{}, writers: map[string]string{}, up: true,
+		state: snapshot{}, writers: map[string]string{}, answered: map[string]int{}, up: true,
 	}
 	n.ticked = n.clock.now()
 	n.saved = []savedState{{time.Now(), n.state}}
@@ -86,10 +87,13 @@ func (n *redisNode) forget(key string) {
 	n.save()
 }
 
+// savedFor is more than any crash loses.
+const savedFor = time.Minute
+
 func (n *redisNode) save() {
 	now := time.Now()
 	n.saved = append(n.saved, savedState{now, n.state})
-	for len(n.saved) > 1 && now.Sub(n.saved[1].since) > 2*time.Second {
+	for len(n.saved) > 1 && now.Sub(n.saved[1].since) > savedFor {
 		n.saved = n.saved[1:]
 	}
 }
@@ -168,6 +172,9 @@ func (n *redisNode) accept(client string, conn *end) bool {
 		if last.isHandshake() || bytes.HasPrefix(reply, []byte("-NOSCRIPT")) {
 			return
 		}
+		n.mu.Lock()
+		n.answered[client]++
+		n.mu.Unlock()
 		n.observer.Answered(client, n.name, n.executed(client))
 	}
 	mini.Server().ServeConn(conn)
@@ -218,7 +225,7 @@ func (n *redisNode) crash() {
 }
 
 // restart implements lockServer.
-func (n *redisNode) restart(keep nemesis.Survival, crashed time.Time) (lost, missed int) {
+func (n *redisNode) restart(keep nemesis.Survival, crashed time.Time, unsynced time.Duration) (lost, missed int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	state := n.state
@@ -227,11 +234,11 @@ func (n *redisNode) restart(keep nemesis.Survival, crashed time.Time) (lost, mis
 		state = snapshot{}
 	case nemesis.LoseSecond:
 		for _, s := range n.saved {
-			if crashed.Sub(s.since) >= time.Second {
+			if crashed.Sub(s.since) >= unsynced {
 				state = s.state
 			}
 		}
-		if crashed.Sub(n.saved[0].since) < time.Second {
+		if crashed.Sub(n.saved[0].since) < unsynced {
 			state = n.saved[0].state
 		}
 	}

@@ -100,7 +100,7 @@ func TestWhatARestartLoses(t *testing.T) {
 			n.crash()
 			crashed := time.Now()
 			time.Sleep(3 * time.Second)
-			if lost, _ := n.restart(c.keep, crashed); lost != c.lost {
+			if lost, _ := n.restart(c.keep, crashed, time.Second); lost != c.lost {
 				t.Errorf("keep %v: lost %d keys, want %d", c.keep, lost, c.lost)
 			}
 			if n.has("old") != c.old || n.has("new") != c.new {
@@ -116,7 +116,7 @@ func TestTimeRunsOnForKeysWhileTheNodeIsDown(t *testing.T) {
 		n.crash()
 		crashed := time.Now()
 		time.Sleep(11 * time.Second)
-		n.restart(nemesis.KeepAll, crashed)
+		n.restart(nemesis.KeepAll, crashed, 0)
 		if n.has("k") {
 			t.Error("the expiry waited for the restart")
 		}

@@ -35,6 +35,7 @@ type director struct {
 	failed   error // what the harness could not do
 	wake     chan struct{}
 	ended    chan struct{}
+	awaited  sync.WaitGroup // reports of faults that end by themselves
 }
 
 // strike is one step of the schedule with its state.
@@ -167,6 +168,8 @@ func (d *director) inject(s *strike) {
 	switch {
 	case healing, instantaneous(s.step.Fault):
 		d.healStrike(s)
+	case endsByItself(s.step.Fault):
+		d.awaited.Go(func() { d.healStrike(s) })
 	case s.step.For > 0:
 		d.schedule(d.now()+s.step.For, len(d.strikes)+s.number, func() { d.healStrike(s) })
 	}
@@ -175,11 +178,14 @@ func (d *director) inject(s *strike) {
 // instantaneous faults are over as soon as they have struck.
 func instantaneous(f nemesis.Fault) bool {
 	switch f.(type) {
-	case nemesis.Kill, nemesis.ClockStep, nemesis.Failover:
+	case nemesis.Kill, nemesis.ClockStep:
 		return true
 	}
-	return false
+	return f == nemesis.Failover{By: nemesis.ByHand}
 }
+
+// endsByItself tells of a fault that takes its time and is to be reported when it is over.
+func endsByItself(f nemesis.Fault) bool { return f == nemesis.Failover{By: nemesis.BySentinel} }
 
 func (d *director) healStrike(s *strike) {
 	d.mu.Lock()
@@ -348,6 +354,7 @@ func (d *director) finish() {
 	for _, s := range d.strikes {
 		d.healStrike(s)
 	}
+	d.awaited.Wait()
 	for _, s := range d.strikes {
 		d.mu.Lock()
 		never := !s.injected && !s.over
