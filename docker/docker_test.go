@@ -210,7 +210,7 @@ func TestWhatCannotBeHadIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := parse(t, section+"  - crash: redis\n    at: 2s\n    for: 100ms\n    keep: all-but-last-second\n")
+	s := parse(t, section+"  - split-brain: A\n    at: 2s\n")
 	o, err := runner.Run(bed, runner.Plan{Lock: entry, Scenario: s, Speed: 5}, nil)
 	if err != nil || !strings.Contains(o.Unsupported, nemesis.ErrUnsupported.Error()) || len(o.Verdicts) > 0 {
 		t.Errorf("unsupported %q, verdicts %v, error %v", o.Unsupported, o.Verdicts, err)
@@ -281,11 +281,11 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	defer engine.Close()
 	label := runLabel + "=" + bed.id
 	spared, err := remove(ctx, engine, label, func(labels map[string]string) bool { return lives(labels[ownerLabel]) })
-	if err != nil || spared.Containers != 0 || spared.InUse != len(redisNames)+2 {
+	if err != nil || spared.Containers != 0 || spared.InUse != len(redisNames)+len(sentinelNames)+2 {
 		t.Errorf("while it was used: %+v, %v", spared, err)
 	}
 	removed, err := remove(ctx, engine, label, func(map[string]string) bool { return false })
-	if err != nil || removed.Containers != len(redisNames)+2 || removed.Networks != 1 {
+	if err != nil || removed.Containers != len(redisNames)+len(sentinelNames)+2 || removed.Networks != 1 {
 		t.Errorf("removed %+v, %v", removed, err)
 	}
 	if err := bed.Close(); err != nil {

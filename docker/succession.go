@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2/client"
 
+	"github.com/lockfault/lockfault/locks"
 	"github.com/lockfault/lockfault/nemesis"
 )
 
@@ -109,10 +111,33 @@ func (c *cluster) awaitPromotion() (p promotion) {
 	if p.err != nil {
 		return p
 	}
+	if p.err = c.watchAgain(ctx); p.err != nil {
+		return p
+	}
 	c.lead()
 	p.at = c.Now()
 	p.err = c.bed.say(ctx, nemesis.Replica)
 	return p
+}
+
+// watchAgain listens to the replica again: a Sentinel that promotes it ends all its connections. That nothing was missed is
+// certain as long as no Sentinel tells clients of the new leader.
+func (c *cluster) watchAgain(ctx context.Context) error {
+	replica := c.nodes[nemesis.Replica]
+	if err := replica.watch.awaitEnd(ctx); err != nil {
+		return fmt.Errorf("the replica was promoted without the end of its connections: %w", err)
+	}
+	c.ledgers[nemesis.Replica].lose(nemesis.KeepAll)
+	if err := replica.watch.connect(ctx); err != nil {
+		return err
+	}
+	return c.bed.eachSentinel(func(s *sentinel) error {
+		at, err := s.command.GetMasterAddrByName(ctx, locks.SentinelName).Result()
+		if err == nil && net.JoinHostPort(at[0], at[1]) == c.bed.toxiproxy.announced(nemesis.Replica) {
+			err = fmt.Errorf("%w: what the new leader did at first was not heard", ErrStrained)
+		}
+		return err
+	})
 }
 
 // split is a split brain in force.

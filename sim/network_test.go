@@ -137,6 +137,60 @@ func TestADropThatLostNothingResetsNothing(t *testing.T) {
 	})
 }
 
+func TestOfTwoCutsOneHealsAndTheOtherHolds(t *testing.T) {
+	onNetwork(t, func(_ *network, l *link, p *pipe) {
+		first, second := disturbed(l, nemesis.Disturbance{Cut: true}), disturbed(l, nemesis.Disturbance{Cut: true, Direction: nemesis.Requests})
+		say(t, p.client, "late")
+		first()
+		if got, err := hear(p.server, time.Second); err == nil {
+			t.Errorf("while the second cut was in force: heard %q", got)
+		}
+		second()
+		if got, err := hear(p.server, time.Second); got != "late" {
+			t.Errorf("heard %q, %v", got, err)
+		}
+	})
+}
+
+func TestAResetBreaksWhatHasCarriedEnough(t *testing.T) {
+	onNetwork(t, func(n *network, l *link, p *pipe) {
+		d := &disturbance{reset: true, after: 8}
+		n.mu.Lock()
+		l.requests.disturbances = append(l.requests.disturbances, d)
+		n.mu.Unlock()
+		say(t, p.client, "eight...")
+		if got, err := hear(p.server, time.Second); got != "eight..." {
+			t.Errorf("within the limit: heard %q, %v", got, err)
+		}
+		say(t, p.client, "n")
+		for side, end := range map[string]net.Conn{"client": p.client, "server": p.server} {
+			if got, err := hear(end, time.Second); !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("%s: heard %q, %v", side, got, err)
+			}
+		}
+		if d.resets != 1 {
+			t.Errorf("%d resets", d.resets)
+		}
+	})
+}
+
+func TestASlowLinkTakesItsTimeForEachByte(t *testing.T) {
+	onNetwork(t, func(_ *network, l *link, p *pipe) {
+		disturbed(l, nemesis.Disturbance{PerKB: time.Second})
+		start := time.Now()
+		say(t, p.client, strings.Repeat("x", 50))
+		say(t, p.client, strings.Repeat("y", 50))
+		for range 2 {
+			if _, err := hear(p.server, time.Second); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(start); took < 100*time.Millisecond || took > 101*time.Millisecond {
+			t.Errorf("a hundred bytes at one a millisecond took %v", took)
+		}
+	})
+}
+
 func TestADelayIsAddedToEachMessage(t *testing.T) {
 	onNetwork(t, func(_ *network, l *link, p *pipe) {
 		disturbed(l, nemesis.Disturbance{Delay: 3 * time.Second})
