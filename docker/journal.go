@@ -33,7 +33,6 @@ func (t *Testbed) Journal() string { return t.journal }
 
 // keepJournal reads it, at the end of a run.
 func (c *cluster) keepJournal() {
-	c.bed.journal = ""
 	if c.setup.Servers != locks.PrimaryAndReplica {
 		return
 	}

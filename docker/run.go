@@ -28,6 +28,7 @@ var ErrSpoilt = errors.New("the container testbed cannot be used any more")
 func (t *Testbed) Run(setup runner.Setup, body func(runner.Cluster)) error {
 	t.turn.Lock()
 	defer t.turn.Unlock()
+	t.journal = ""
 	if t.spoil != nil {
 		return fmt.Errorf("%w: %w", ErrSpoilt, t.spoil)
 	}
@@ -93,6 +94,11 @@ func (t *Testbed) prepare(ctx context.Context, setup runner.Setup) error {
 				return err
 			}
 			n.down.Store(false)
+		}
+		if n.watch.hasEnded() { // a Sentinel ends all connections of a server that it promotes or demotes
+			if err := n.watch.connect(ctx); err != nil {
+				return err
+			}
 		}
 		if err := n.resetClock(ctx); err != nil {
 			return err

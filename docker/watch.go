@@ -217,6 +217,17 @@ func (w *watch) awaitEnd(ctx context.Context) error {
 	}
 }
 
+func (w *watch) hasEnded() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-w.ended:
+		return true
+	default:
+		return false
+	}
+}
+
 func (w *watch) close() {
 	close(w.shutting)
 	w.mu.Lock()

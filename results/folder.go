@@ -16,6 +16,7 @@ const (
 	PlanFile     = "plan.yaml"     // what was run, with seed and versions
 	VerdictsFile = "verdicts.json" // the report, see WriteJSON
 	PageFile     = "index.html"    // the report as a page
+	ServersFile  = "servers.log"   // what the lock servers said, where they are real and one may take another's place
 )
 
 // Folder is where one command puts its files, or one run of a comparison its own.
@@ -88,7 +89,7 @@ func begun(root *os.Root, report Report) []string {
 // removeFiles removes the files that lockfault writes, also half written. The verdicts go last: they tell that the others
 // may go.
 func removeFiles(root *os.Root, dir string) error {
-	for _, name := range []string{HistoryFile, PlanFile, PageFile, VerdictsFile} {
+	for _, name := range []string{HistoryFile, PlanFile, PageFile, ServersFile, VerdictsFile} {
 		half, _ := fs.Glob(root.FS(), filepath.ToSlash(filepath.Join(dir, "."+name+"-*")))
 		for _, file := range half {
 			if err := root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/lockfault/lockfault/docker"
+	"github.com/lockfault/lockfault/results"
 	"github.com/lockfault/lockfault/scenarios/runner"
 )
 
@@ -87,6 +90,11 @@ func (p *pool) runJobOn(ctx context.Context, bed *docker.Testbed, j *job) error 
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", j.plan.Key(), err)
+	}
+	if said := bed.Journal(); said != "" && outcome.Unsupported == "" {
+		if err := os.WriteFile(filepath.Join(j.dir.Path, results.ServersFile), []byte(said), 0o644); err != nil {
+			return err
+		}
 	}
 	j.run = asRun(outcome)
 	if err := p.store(j); err != nil {

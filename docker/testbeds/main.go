@@ -1,6 +1,7 @@
-// Command testbeds runs the catalogue in virtual time and on containers, and writes both sets of verdicts side by side:
+// Command testbeds runs the catalogue in virtual time and, several times, on containers, and writes the verdicts side by
+// side:
 //
-//	go run ./docker/testbeds > results/testbeds.md
+//	go run ./docker/testbeds -times 3 -out results/testbeds.md
 //
 // It runs each comparison by the lockfault command, so that what it shows is what anybody gets.
 package main
@@ -14,56 +15,86 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
+	"path/filepath"
 	"strings"
 )
 
+// plan is what to run.
+type plan struct {
+	locks, scenarios, speed string
+	times                   int
+}
+
 func main() {
-	locks := flag.String("locks", "single,failover,redlock", "`LIST` of locks")
-	scenarios := flag.String("scenarios", "all", "`LIST` of scenarios")
-	speed := flag.String("speed", "5", "speed of the containers")
+	var p plan
+	flag.StringVar(&p.locks, "locks", "single,failover,redlock", "`LIST` of locks")
+	flag.StringVar(&p.scenarios, "scenarios", "all", "`LIST` of scenarios")
+	flag.StringVar(&p.speed, "speed", "5", "speed of the containers")
+	flag.IntVar(&p.times, "times", 3, "how many `TIMES` each plan runs on containers")
+	out := flag.String("out", "", "`FILE` to write; default: standard output")
 	flag.Parse()
-	if err := run(os.Stdout, *locks, *scenarios, *speed); err != nil {
+	if err := run(p, *out, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "testbeds:", err)
 		os.Exit(3)
 	}
 }
 
-// cell is one run as `lockfault compare --format json` tells it.
-type cell struct {
-	Lock        string             `json:"lock"`
-	Scenario    string             `json:"scenario"`
-	Code        string             `json:"code"`
-	Fencing     bool               `json:"fencing"`
-	Unsupported string             `json:"unsupported"`
-	Error       string             `json:"error"`
-	Verdicts    map[string]verdict `json:"verdicts"`
-}
-
-type verdict struct {
-	Status string `json:"status"`
-	Reason string `json:"reason"`
-}
-
-func run(w io.Writer, locks, scenarios, speed string) error {
-	sim, err := compare("--locks", locks, "--scenarios", scenarios)
+func run(p plan, out string, progress io.Writer) error {
+	if p.times < 1 {
+		return fmt.Errorf("-times %d: want 1 or more", p.times)
+	}
+	dir, err := os.MkdirTemp("", "testbeds")
 	if err != nil {
 		return err
 	}
-	docker, err := compare("--locks", locks, "--scenarios", scenarios, "--testbed", "docker", "--speed", speed)
+	defer os.RemoveAll(dir)
+	lockfault := filepath.Join(dir, "lockfault")
+	if text, err := exec.Command("go", "build", "-o", lockfault, "./cmd/lockfault").CombinedOutput(); err != nil {
+		return fmt.Errorf("build lockfault: %w: %s", err, text)
+	}
+	sim, err := compare(lockfault, dir, "--locks", p.locks, "--scenarios", p.scenarios)
 	if err != nil {
 		return err
 	}
-	if len(sim) != len(docker) {
-		return fmt.Errorf("%d runs in virtual time, %d on containers", len(sim), len(docker))
+	rows := make([]row, len(sim))
+	for i, c := range sim {
+		rows[i].sim = c
 	}
-	_, err = io.WriteString(w, table(sim, docker, speed))
-	return err
+	for i := range p.times {
+		fmt.Fprintf(progress, "on containers, %d of %d\n", i+1, p.times)
+		cells, err := compare(lockfault, dir, "--locks", p.locks, "--scenarios", p.scenarios, "--testbed", "docker", "--speed", p.speed)
+		if err != nil {
+			return err
+		}
+		if err := join(rows, cells); err != nil {
+			return err
+		}
+	}
+	text := page(rows, p)
+	if out == "" {
+		_, err = io.WriteString(os.Stdout, text)
+		return err
+	}
+	return os.WriteFile(out, []byte(text), 0o644)
+}
+
+// join adds a pass on containers to the runs in virtual time.
+func join(rows []row, cells []cell) error {
+	if len(cells) != len(rows) {
+		return fmt.Errorf("%d runs in virtual time, %d on containers", len(rows), len(cells))
+	}
+	for i, c := range cells {
+		if c.name() != rows[i].sim.name() {
+			return fmt.Errorf("run %d is %s in virtual time and %s on containers", i+1, rows[i].sim.name(), c.name())
+		}
+		rows[i].docker = append(rows[i].docker, c)
+	}
+	return nil
 }
 
 // compare runs lockfault. Its exit status says whether all went as expected, which is not asked here.
-func compare(args ...string) ([]cell, error) {
-	cmd := exec.Command("go", append([]string{"run", "./cmd/lockfault", "compare", "--format", "json", "--quiet"}, args...)...)
+func compare(lockfault, dir string, args ...string) ([]cell, error) {
+	cmd := exec.Command(lockfault, append([]string{"compare", "--format", "json", "--quiet", "--out", filepath.Join(dir, "run")}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	var status *exec.ExitError
@@ -77,87 +108,4 @@ func compare(args ...string) ([]cell, error) {
 		return nil, fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
 	}
 	return report.Runs, nil
-}
-
-// properties are shown in this order.
-var properties = []string{
-	"exclusion", "effects", "ownership", "expiry", "progress", "availability", "fence-order", "fence-enforcement",
-}
-
-// table puts the runs side by side: a letter for each property that either testbed decided.
-func table(sim, docker []cell, speed string) string {
-	var b, differences strings.Builder
-	same, different, failed, unsupported := 0, 0, 0, 0
-	fmt.Fprintf(&b, "# Virtual time and containers, side by side\n\nMade by `go run ./docker/testbeds`; containers at speed %s. "+
-		"What is violated is named; everything else that was judged held. *Both* is the same verdict of every property.\n\n"+
-		"| | scenario | lock | fences | virtual time | containers |\n|---|---|---|---|---|---|\n", speed)
-	for i, s := range sim {
-		d := docker[i]
-		fences := "off"
-		if s.Fencing {
-			fences = "on"
-		}
-		left, right := said(s), said(d)
-		switch {
-		case s.Unsupported != "" && d.Unsupported != "":
-			unsupported++
-			continue
-		case d.Error != "":
-			failed++
-		case s.Unsupported != "" || d.Unsupported != "":
-			unsupported++
-		case sameVerdicts(s, d):
-			same++
-			right = "the same"
-		default:
-			different++
-			for _, p := range properties {
-				if a, b := s.Verdicts[p], d.Verdicts[p]; a.Status != b.Status {
-					fmt.Fprintf(&differences, "- %s `%s` on `%s`, fences %s: %s is %s in virtual time (%s) and %s on containers (%s)\n",
-						s.Code, s.Scenario, s.Lock, fences, p, a.Status, a.Reason, b.Status, b.Reason)
-				}
-			}
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", s.Code, s.Scenario, s.Lock, fences, left, right)
-	}
-	fmt.Fprintf(&b, "\n%d the same, %d different, %d failed, %d not supported by one or both.\n", same, different, failed, unsupported)
-	if differences.Len() > 0 {
-		fmt.Fprintf(&b, "\n## Differences\n\n%s", differences.String())
-	}
-	return b.String()
-}
-
-func said(c cell) string {
-	if c.Error != "" {
-		return "failed: " + c.Error
-	}
-	if c.Unsupported != "" {
-		return "n/a: " + c.Unsupported
-	}
-	var violated, undecided []string
-	for _, p := range properties {
-		switch c.Verdicts[p].Status {
-		case "violated":
-			violated = append(violated, p)
-		case "undecided":
-			undecided = append(undecided, p)
-		}
-	}
-	text := "none"
-	if len(violated) > 0 {
-		text = "**" + strings.Join(violated, ", ") + "**"
-	}
-	if slices.Contains(undecided, "exclusion") || slices.Contains(undecided, "effects") {
-		text += "; undecided: " + strings.Join(undecided, ", ")
-	}
-	return text
-}
-
-func sameVerdicts(a, b cell) bool {
-	for _, p := range properties {
-		if a.Verdicts[p].Status != b.Verdicts[p].Status {
-			return false
-		}
-	}
-	return true
 }
