@@ -43,7 +43,7 @@ func (s *sentinel) open(harness string) {
 	})
 }
 
-// together does f for every Sentinel.
+// eachSentinel does f for every Sentinel, all at once.
 func (t *Testbed) eachSentinel(f func(s *sentinel) error) error {
 	return together(sentinelNames, func(name string) error { return f(t.sentinels[name]) })
 }
@@ -68,19 +68,24 @@ func (t *Testbed) watchOver(ctx context.Context, leader string) error {
 		if err := s.command.Monitor(ctx, locks.SentinelName, host, port, strconv.Itoa(sentinelQuorum)).Err(); err != nil {
 			return fmt.Errorf("have %s watch the %s: %w", s.name, leader, err)
 		}
-		return nil
+		return s.set(ctx, "failover-timeout", never)
 	})
+}
+
+// never is after what time a Sentinel leads a replica that follows the primary by another address, as it does here, back to
+// the one that the Sentinel knows; past the replication link, that is.
+const never = 24 * time.Hour
+
+func (s *sentinel) set(ctx context.Context, option string, d time.Duration) error {
+	if err := s.command.Set(ctx, locks.SentinelName, option, strconv.FormatInt(d.Milliseconds(), 10)).Err(); err != nil {
+		return fmt.Errorf("set %s of %s: %w", option, s.name, err)
+	}
+	return nil
 }
 
 // patience sets after what time the Sentinels take a server for dead.
 func (t *Testbed) patience(ctx context.Context, d time.Duration) error {
-	return t.eachSentinel(func(s *sentinel) error {
-		err := s.command.Set(ctx, locks.SentinelName, "down-after-milliseconds", strconv.FormatInt(d.Milliseconds(), 10)).Err()
-		if err != nil {
-			return fmt.Errorf("set the patience of %s: %w", s.name, err)
-		}
-		return nil
-	})
+	return t.eachSentinel(func(s *sentinel) error { return s.set(ctx, "down-after-milliseconds", d) })
 }
 
 // agree returns when every Sentinel knows the others and the replica, and thinks that all is well.

@@ -168,6 +168,9 @@ func (c *cluster) SplitBrain(clients []string) (nemesis.Heal, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.mu.Lock()
+	c.lag = at
+	c.mu.Unlock()
 	s := &split{cluster: c, clients: clients, name: c.toxicName(), parted: c.across(clients)}
 	err = s.each(func(p *proxy, stream string) error {
 		_, err := p.AddToxic(s.name+stream, "timeout", stream, 1, toxiproxy.Attributes{"timeout": 0})
