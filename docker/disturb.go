@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2/client"
@@ -24,8 +25,10 @@ func (c *cluster) Disturb(links []nemesis.Link, how nemesis.Disturbance) (nemesi
 		return nil, err
 	}
 	err = d.each(func(p *proxy, stream string) error {
-		_, err := p.AddToxic(d.name+stream, d.kind(), stream, 1, d.attributes())
-		return err
+		if d.how.Cut {
+			return p.cut(stream)
+		}
+		return p.strike(stream, toxic{d.name, d.kind(), 1, d.attributes()})
 	})
 	if err != nil {
 		_ = d.lift() // what is not there cannot be removed
@@ -36,7 +39,9 @@ func (c *cluster) Disturb(links []nemesis.Link, how nemesis.Disturbance) (nemesi
 	}
 	return func() (nemesis.Evidence, error) {
 		evidence, err := d.evidence()
-		return evidence, errors.Join(d.lift(), err, d.delivered())
+		err = errors.Join(d.lift(), err, d.delivered())
+		evidence.Effective = evidence.Effective && (d.how.Cut || d.struckOnce.Load())
+		return evidence, err
 	}, nil
 }
 
@@ -66,6 +71,8 @@ type disturbance struct {
 	how     nemesis.Disturbance
 	name    string
 	struck  []*struckLink
+
+	struckOnce atomic.Bool // it was not over before the links were free of cuts
 }
 
 // struckLink is a link under a disturbance.
@@ -145,8 +152,6 @@ func (d *disturbance) attributes() toxiproxy.Attributes {
 		return toxiproxy.Attributes{"timeout": 0}
 	case d.how.PerKB > 0:
 		return toxiproxy.Attributes{"rate": kbPerSecond(d.how.PerKB)}
-	case d.how.Cut:
-		return toxiproxy.Attributes{"latency": cutFor.Milliseconds(), "jitter": 0}
 	}
 	// Toxiproxy draws from latency minus jitter to latency plus jitter; a disturbance from its delay upwards.
 	half := d.how.Jitter / 2
@@ -176,7 +181,16 @@ func (d *disturbance) each(f func(p *proxy, stream string) error) error {
 }
 
 func (d *disturbance) lift() error {
-	return d.each(func(p *proxy, stream string) error { return p.RemoveToxic(d.name + stream) })
+	return d.each(func(p *proxy, stream string) error {
+		if d.how.Cut {
+			return p.join(stream)
+		}
+		struck, err := p.lift(stream, d.name)
+		if struck {
+			d.struckOnce.Store(true)
+		}
+		return err
+	})
 }
 
 // delivered returns when what a cut held has been carried out: servers are then rid of the connections that their clients

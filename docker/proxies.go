@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2/client"
 	"github.com/testcontainers/testcontainers-go"
@@ -45,6 +46,9 @@ type proxy struct {
 	*toxiproxy.Proxy
 	addr     string // where it is reached from outside; empty for the replication link
 	upstream string // in the ordinary state
+
+	mu      sync.Mutex
+	streams map[string]*cutState // by Toxiproxy's name of the direction
 }
 
 // Names of proxies.
@@ -185,6 +189,9 @@ func (p *proxies) reset() error {
 		return fmt.Errorf("reset the proxies: %w", err)
 	}
 	for _, l := range p.links {
+		l.mu.Lock()
+		l.streams = nil
+		l.mu.Unlock()
 		if l.Upstream != l.upstream {
 			if err := p.repoint(l, l.upstream); err != nil {
 				return err

@@ -136,7 +136,7 @@ func (c *cluster) StepClock(name string, by time.Duration) (nemesis.Heal, error)
 	}
 	stepped := after.Sub(before) - (c.Now() - since)
 	return func() (nemesis.Evidence, error) {
-		return nemesis.Evidence{Effective: (stepped - by).Abs() < clockDifference, Detail: map[string]string{
+		return nemesis.Evidence{Effective: by != 0 && (stepped-by).Abs() < clockDifference, Detail: map[string]string{
 			"clock_before": before.UTC().Format(time.StampMilli), "clock_after": after.UTC().Format(time.StampMilli),
 			"stepped": stepped.Round(time.Millisecond).String(),
 		}}, nil

@@ -173,8 +173,7 @@ func (c *cluster) SplitBrain(clients []string) (nemesis.Heal, error) {
 	c.mu.Unlock()
 	s := &split{cluster: c, clients: clients, name: c.toxicName(), parted: c.across(clients)}
 	err = s.each(func(p *proxy, stream string) error {
-		_, err := p.AddToxic(s.name+stream, "timeout", stream, 1, toxiproxy.Attributes{"timeout": 0})
-		return err
+		return p.strike(stream, toxic{s.name, "timeout", 1, toxiproxy.Attributes{"timeout": 0}})
 	})
 	if err != nil {
 		return nil, fmt.Errorf("part the primary: %w", err)
@@ -254,7 +253,11 @@ func (s *split) heal(detail map[string]string) (served int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := s.each(func(p *proxy, stream string) error { return p.RemoveToxic(s.name + stream) }); err != nil {
+	err = s.each(func(p *proxy, stream string) error {
+		_, err := p.lift(stream, s.name)
+		return err
+	})
+	if err != nil {
 		return 0, err
 	}
 	host, port, _ := strings.Cut(c.bed.toxiproxy.announced(nemesis.Replica), ":")

@@ -205,8 +205,10 @@ func (l *lane) send(s *stream, seg segment) {
 		d.bytes += len(seg.bytes)
 		s.lost = true
 	default:
-		if d != nil {
-			d.bytes += len(seg.bytes)
+		for _, d := range l.disturbances {
+			if d.how.Cut {
+				d.bytes += len(seg.bytes)
+			}
 		}
 		l.held = append(l.held, heldSegment{s, seg})
 	}
