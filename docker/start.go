@@ -185,12 +185,13 @@ done`
 
 // A node's log of writes is not synced: what here crashes is the server and never the machine, and what a server has written
 // the kernel keeps. So nothing acknowledged is lost in a crash, as with appendfsync always, and five nodes need not wait for
-// one disk.
+// one disk: it lies in memory, since on some storage drivers a file is slow to close, and a process does not end before.
 func redisOptions() []testcontainers.ContainerCustomizer {
 	return []testcontainers.ContainerCustomizer{
 		testcontainers.WithCmd("sh", "-c", supervisor, "supervisor",
 			"--appendonly", "yes", "--appendfsync", "no", "--auto-aof-rewrite-percentage", "0",
 			"--notify-keyspace-events", "EA", "--repl-diskless-sync-delay", "0"),
+		testcontainers.WithTmpfs(map[string]string{"/data": "size=256m"}),
 		testcontainers.WithWaitStrategy(wait.ForLog("Ready to accept connections").WithPollInterval(20 * time.Millisecond)),
 	}
 }

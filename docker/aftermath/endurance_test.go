@@ -33,7 +33,7 @@ func TestEndurance(t *testing.T) {
 	// Whether the machine keeps up for minutes without a hitch is not asked here. A run in which it did not is no verdict, but
 	// has to come to its end like any other.
 	run := report.Runs[0]
-	strained := strings.HasPrefix(run.Error, docker.ErrStrained.Error()) && !strings.Contains(run.Error, ";")
+	strained := strings.HasPrefix(run.Error, docker.ErrStrained.Error()) && strings.Count(run.Error, "; ") == 1 // nothing else
 	switch {
 	case strained:
 		notes.Add("THE ENDURANCE RUN GAVE NO VERDICTS: %s", run.Error)
@@ -44,11 +44,12 @@ func TestEndurance(t *testing.T) {
 	}
 	events := readHistory(t, filepath.Join(r.out, results.HistoryFile))
 	tally := count(events)
-	if want := (tallied{acquires: 1000, granted: tally.granted, faults: 80, probed: true, ended: !strained}); tally != want {
+	want := tallied{acquires: 1000, granted: tally.granted, faults: 80, struck: tally.struck, probed: true, ended: !strained}
+	if tally != want {
 		t.Errorf("the history shows %+v, want %+v", tally, want)
 	}
-	if tally.granted < 500 {
-		t.Errorf("only %d sections had the lock", tally.granted)
+	if tally.granted < 500 || tally.struck < 60 { // some come when the last section is over
+		t.Errorf("only %d sections had the lock, and %d faults struck", tally.granted, tally.struck)
 	}
 }
 
@@ -69,7 +70,7 @@ func readHistory(t *testing.T, path string) []history.Event {
 // tallied is what a history shows of a run as a whole.
 type tallied struct {
 	acquires, granted int // of the clients
-	faults            int // that struck
+	faults, struck    int // all of the plan, and those whose time came
 	open              int // operations and faults without an end
 	troubles          int // of the harness, and panics
 	probed            bool
@@ -89,13 +90,16 @@ func count(events []history.Event) tallied {
 		case e.Type == history.Invoke:
 			open[e.Process] = true
 			if e.Role == history.Nemesis {
-				n.faults++
+				n.struck++
 			} else if lock && e.Process != "probe" {
 				n.acquires++
 			}
 		case e.Op == history.Lost, e.Role == history.Node, e.Role == history.Resource:
 		default:
 			delete(open, e.Process)
+			if e.Role == history.Nemesis {
+				n.faults++
+			}
 			if lock && e.Type == history.Ok {
 				if e.Process == "probe" {
 					n.probed = true
