@@ -158,14 +158,17 @@ func TestAHundredThousandOperationsStayFluid(t *testing.T) {
 	if opened <= 0 || opened > 2000 {
 		t.Errorf("the lanes of 100,000 operations are interactive after %.0f ms, want less than 2000", opened)
 	}
+	idle := eval[float64](b, `idleRate()`, withPan)
+	want := min(30, 0.8*idle) // a machine that has other things to do cannot give more
+	t.Logf("an idle page has %.0f frames a second", idle)
 	for _, of := range []struct {
 		what  string
 		share float64
 	}{{"the whole", 1}, {"a tenth", 0.1}, {"a thousandth", 0.001}} {
 		rate := eval[float64](b, fmt.Sprintf(`panRate(%v)`, of.share), withPan)
 		t.Logf("%s pans at %.0f frames a second", of.what, rate)
-		if rate < 30 {
-			t.Errorf("%s pans at %.0f frames a second, want 30", of.what, rate)
+		if rate < want {
+			t.Errorf("%s pans at %.0f frames a second, want %.0f", of.what, rate, want)
 		}
 	}
 	b.shoot("many", false)
@@ -192,6 +195,52 @@ func TestNamesInAHistoryStayText(t *testing.T) {
 		}
 	}
 	b.quiet()
+}
+
+// finding is what the audit of a page says.
+type finding struct {
+	Texts    int      `json:"texts"`
+	Problems []string `json:"problems"`
+}
+
+func TestEverybodyCanReadThePage(t *testing.T) {
+	b := openTab(t, 1440, 1000)
+	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	audit := func(what string) {
+		t.Helper()
+		found := eval[finding](b, `audit()`, withAudit)
+		if found.Texts < 100 {
+			t.Errorf("%s: only %d texts were looked at", what, found.Texts)
+		}
+		for _, problem := range found.Problems[:min(20, len(found.Problems))] {
+			t.Errorf("%s: %s", what, problem)
+		}
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		b.media("", scheme)
+		audit("the front, " + scheme)
+		b.do(chromedp.Click(chromedp.CSS(violatedCell)))
+		b.wait(drawn)
+		audit("a run, " + scheme)
+		b.do(chromedp.KeyEvent(kb.Escape))
+		b.wait(`!document.querySelector("#front").hidden`)
+	}
+}
+
+func TestTheAuditFindsWhatIsWrong(t *testing.T) {
+	run, files := judged(t, "redlock", "pause", twoHolders("A", "B", "stock"))
+	b := openTab(t, 1000, 800)
+	b.open(writePage(t, results.Report{Runs: []results.Run{run}}, files), "")
+	b.wait(drawn)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("main").insertAdjacentHTML("beforeend",
+		'<p style="color:#999">pale</p><button></button><table><tr><th>head</th></tr></table><h4>deep</h4><i id="main">x</i>' +
+		'<div style="width:50px;overflow:auto"><span>wwwwwwwwwwwwwwwwwwwwww</span></div>')`))
+	found := strings.Join(eval[finding](b, `audit()`, withAudit).Problems, "\n")
+	for _, want := range []string{"contrast 2.85, want 4.5: p pale", "no name: button", "no scope: th head", "id twice: main", "scrolls and cannot be focused: div"} {
+		if !strings.Contains(found, want) {
+			t.Errorf("the audit does not find %q; it finds\n%s", want, found)
+		}
+	}
 }
 
 func TestThePageFitsAPhoneAndADarkRoom(t *testing.T) {

@@ -13,18 +13,75 @@ const countInk = name => {
 	return n;
 };`
 
-// withPan pans a share of the whole for a second and a half, and counts frames.
+// withPan pans a share of the whole for a second and a half, and counts frames; idleRate counts those of a page that does
+// nothing, which is all that the machine has to give.
 const withPan = `
-const panRate = share => new Promise(done => {
-	const view = document.querySelector("[data-lanes]").view, end = view.data.end;
-	view.lookAt(end * (0.5 - share / 2), end * (0.5 + share / 2));
+const frames = work => new Promise(done => {
 	let n = 0, began = 0;
 	const step = now => {
-		if (!began) { began = now; view.frames = 0; }
-		if (now - began > 1500) { done(Math.min(view.frames, n) / (now - began) * 1000); return; }
+		began ||= now;
+		if (now - began > 1500) { done(n / (now - began) * 1000); return; }
 		n++;
-		view.pan((view.to - view.from) / 200 * (n % 100 < 50 ? 1 : -1));
+		work(n);
 		requestAnimationFrame(step);
 	};
 	requestAnimationFrame(step);
-});`
+});
+const idleRate = () => frames(() => {});
+const panRate = async share => {
+	const view = document.querySelector("[data-lanes]").view, end = view.data.end;
+	view.lookAt(end * (0.5 - share / 2), end * (0.5 + share / 2));
+	const before = view.frames;
+	let asked = 0;
+	const rate = await frames(n => { asked = n; view.pan((view.to - view.from) / 200 * (n % 100 < 50 ? 1 : -1)); });
+	return rate * Math.min(1, (view.frames - before) / asked);
+};`
+
+// withAudit looks for what keeps somebody from reading or using the page: text with a contrast below WCAG 2.2's 4.5 to 1
+// (3 to 1 if it is large), controls and pictures without a name, headers of tables without a scope, headings that skip a
+// level, one id for two elements, things that scroll and cannot be reached by keys.
+const withAudit = `
+const audit = () => {
+	const problems = [];
+	const visible = e => e.checkVisibility({opacityProperty: true, visibilityProperty: true}) && e.getClientRects().length > 0;
+	const short = e => e.tagName.toLowerCase() + (e.className && typeof e.className === "string" ? "." + e.className : "") + " " + (e.textContent || "").trim().slice(0, 40);
+	const parse = c => { const n = c.match(/[\d.]+/g).map(Number); return {rgb: n.slice(0, 3), a: n.length > 3 ? n[3] : 1}; };
+	const over = (top, under) => top.rgb.map((v, i) => v * top.a + under[i] * (1 - top.a));
+	const background = e => {
+		const stack = [];
+		for (let at = e; at; at = at.parentElement) stack.push(parse(getComputedStyle(at).backgroundColor));
+		return stack.reverse().reduce((under, top) => over(top, under), [255, 255, 255]);
+	};
+	const luminance = rgb => { const [r, g, b] = rgb.map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+	const contrast = (a, b) => { const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p); return (x + 0.05) / (y + 0.05); };
+	let texts = 0;
+	for (const e of document.body.querySelectorAll("*")) {
+		if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) || ["SCRIPT", "STYLE", "NOSCRIPT", "TITLE"].includes(e.tagName) || !visible(e)) continue;
+		if (e.closest(".skip")) continue;
+		texts++;
+		const style = getComputedStyle(e), svg = e.namespaceURI.endsWith("svg"), under = background(e);
+		const colour = over(parse(svg ? style.fill : style.color), under), size = parseFloat(style.fontSize);
+		const least = size >= 24 || size >= 18.66 && style.fontWeight >= 700 ? 3 : 4.5, found = contrast(colour, under);
+		if (found < least - 0.005) problems.push("contrast " + found.toFixed(2) + ", want " + least + ": " + short(e));
+	}
+	const named = e => (e.getAttribute("aria-label") || (e.getAttribute("aria-labelledby") || "").split(" ").map(id => document.getElementById(id)?.textContent).join("") ||
+		[...(e.labels || [])].map(l => l.textContent).join("") || (["INPUT", "CANVAS"].includes(e.tagName) ? "" : e.textContent) || "").trim();
+	for (const e of document.querySelectorAll('a, button, input, select, canvas, summary, svg[role="img"], [role="region"], [role="img"]'))
+		if (visible(e) && !named(e)) problems.push("no name: " + short(e));
+	for (const th of document.querySelectorAll("th")) if (!th.scope) problems.push("no scope: " + short(th));
+	let level = 0;
+	for (const h of [...document.querySelectorAll("h1, h2, h3, h4")].filter(visible)) {
+		const now = +h.tagName[1];
+		if (level && now > level + 1) problems.push("heading skips a level: " + short(h));
+		level = now;
+	}
+	const ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+	for (const id of new Set(ids.filter((id, i) => ids.indexOf(id) !== i))) problems.push("id twice: " + id);
+	for (const e of document.body.querySelectorAll("*")) {
+		const scrolls = ["auto", "scroll"].includes(getComputedStyle(e).overflowX) && e.scrollWidth > e.clientWidth + 1;
+		if (scrolls && visible(e) && e.tabIndex < 0 && !e.querySelector("a, button, input, [tabindex]")) problems.push("scrolls and cannot be focused: " + short(e));
+	}
+	if (!document.documentElement.lang) problems.push("no language");
+	if (!document.title) problems.push("no title");
+	return {texts, problems};
+};`
