@@ -169,6 +169,7 @@ func TestReportsLookAsTheyShould(t *testing.T) {
 			{"matrix.txt", func(w *bytes.Buffer, r Report) error { return WriteMatrix(w, r, Layout{}) }},
 			{"json", func(w *bytes.Buffer, r Report) error { return WriteJSON(w, r) }},
 			{"junit.xml", func(w *bytes.Buffer, r Report) error { return WriteJUnit(w, r) }},
+			{"csv", func(w *bytes.Buffer, r Report) error { return WriteCSV(w, r) }},
 			{"md", func(w *bytes.Buffer, r Report) error { return WriteMarkdown(w, r) }},
 		} {
 			t.Run(sample.name+"."+form.ending, func(t *testing.T) {
