@@ -8,7 +8,7 @@ STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export TESTCONTAINERS_RYUK_DISABLED ?= true
 export TESTCONTAINERS_HOST_OVERRIDE ?= 127.0.0.1
 
-.PHONY: all check check-slow test test-docker test-endurance testbeds libraries bench compare clean
+.PHONY: all check check-slow test test-docker test-endurance test-browser testbeds pictures libraries bench compare clean
 
 all: check test
 
@@ -37,6 +37,21 @@ test-docker:
 # test-endurance: 5 clients, 200 sections each, under faults drawn from a seed, on containers; about five minutes.
 test-endurance:
 	LOCKFAULT_ENDURANCE=1 $(MAKE) --no-print-directory test-docker CONTAINER_TESTS='-run Endurance ./docker/aftermath'
+
+# test-browser: the page in a real browser, which is installed from the distribution's packages if it is not there and we
+# may. Screenshots for review go to results/page/screenshots.
+test-browser:
+	@if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; fi
+	LOCKFAULT_REQUIRE_BROWSER=1 $(GO) test -count 1 -timeout 20m ./results/page
+
+# pictures: A1 on redlock for the README; a test holds them to what the command makes.
+PICTURES = results/pictures
+pictures:
+	mkdir -p $(PICTURES)
+	dir=$$(mktemp -d) && $(GO) run ./cmd/lockfault run --lock redlock --scenario A1 --quiet --out $$dir && \
+	$(GO) run ./cmd/lockfault report $$dir --svg --fencing off > $(PICTURES)/a1-redlock-unfenced.svg && \
+	$(GO) run ./cmd/lockfault report $$dir --svg --fencing on > $(PICTURES)/a1-redlock-fenced.svg && rm -r $$dir
 
 # testbeds: the catalogue in virtual time and on containers, side by side.
 testbeds:

@@ -50,6 +50,10 @@ func verbs() []verb {
   lockfault check - < history.jsonl`, check},
 		{"list", "[locks|scenarios|faults|properties]", "what there is", `
   lockfault list scenarios`, list},
+		{"report", "[RUN]", "render a stored run again: a page, a picture, a table, a trace", `
+  lockfault report --html > comparison.html
+  lockfault report latest --svg --lock redlock --scenario A1 --fencing off > a1.svg
+  lockfault report latest --csv > runs.csv`, report},
 		{"clean", "", "remove the containers that a killed run left behind", `
   lockfault clean`, clean},
 	}

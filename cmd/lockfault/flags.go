@@ -220,13 +220,13 @@ type outputFlags struct {
 }
 
 func (f *outputFlags) add(c *call) {
-	c.flags.StringVar(&f.format, "format", "table", "`FORMAT`: table, matrix, json, markdown or junit")
+	c.flags.StringVar(&f.format, "format", "table", "`FORMAT`: table, matrix, json, markdown, csv or junit")
 	c.flags.StringVar(&f.out, "out", "", "`FOLDER` for this run's files (default: a new one under "+results.DefaultRoot+")")
 	c.flags.BoolVar(&f.quiet, "quiet", false, "print no progress and, as a table, only what is not as expected")
 }
 
 func (f *outputFlags) check() error {
-	if formats := []string{"table", "matrix", "json", "markdown", "junit"}; !slices.Contains(formats, f.format) {
+	if formats := []string{"table", "matrix", "json", "markdown", "csv", "junit"}; !slices.Contains(formats, f.format) {
 		return usagef("--format %q: want one of %s", f.format, strings.Join(formats, ", "))
 	}
 	return nil

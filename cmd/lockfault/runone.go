@@ -54,8 +54,8 @@ func (c *call) tell(f findings, output outputFlags, plan runner.Plan) error {
 		if err := results.WriteRun(c.stdout, r, c.layout()); err != nil {
 			return err
 		}
-		if c.verb.name != "replay" {
-			fmt.Fprintf(c.stdout, "  again: %s\n", commandLine([]string{"replay", r.Dir}))
+		if err := c.sketch(c.stdout, r); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"golang.org/x/term"
@@ -44,6 +45,8 @@ func (c *call) show(report results.Report, format string) error {
 		return results.WriteJSON(c.stdout, report)
 	case "junit":
 		return results.WriteJUnit(c.stdout, report)
+	case "csv":
+		return results.WriteCSV(c.stdout, report)
 	case "markdown":
 		return results.WriteMarkdown(c.stdout, report)
 	default:
@@ -73,7 +76,11 @@ func (c *call) conclude(f findings, output outputFlags) (int, error) {
 		return 0, fmt.Errorf("%w; %d of %d runs were judged before that", f.err, made, all)
 	}
 	if !output.quiet {
-		fmt.Fprintf(c.stderr, "stored in %s\n", f.folder)
+		page := ""
+		if made > 0 {
+			page = "; to see it all: " + filepath.Join(f.folder, results.PageFile)
+		}
+		fmt.Fprintf(c.stderr, "stored in %s%s\n", f.folder, page)
 	}
 	switch {
 	case c.ctx.Err() != nil:
