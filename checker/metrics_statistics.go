@@ -77,12 +77,14 @@ type samples struct {
 	longest   time.Duration
 }
 
-func newSamples() *samples {
-	return &samples{histogram: hdrhistogram.New(1, int64(longestSample), 3)}
-}
+// newSamples takes its memory with the first duration: most histories are of one run, and short.
+func newSamples() *samples { return &samples{} }
 
 // add takes a duration of 0 or more.
 func (s *samples) add(d time.Duration) {
+	if s.histogram == nil {
+		s.histogram = hdrhistogram.New(1, int64(longestSample), 3)
+	}
 	if err := s.histogram.RecordValue(int64(min(d, longestSample))); err != nil {
 		panic(err) // it is in the range
 	}

@@ -104,7 +104,7 @@ func (c *call) carryOut(plans []runner.Plan, budget time.Duration, output output
 	report.Elapsed = time.Since(began)
 	err = folder.WriteVerdicts(report)
 	if err == nil {
-		err = writePage(folder, report)
+		err = writePage(folder, report, jobs)
 	}
 	if err != nil && runErr == nil {
 		runErr = err

@@ -220,7 +220,7 @@ type outputFlags struct {
 }
 
 func (f *outputFlags) add(c *call) {
-	c.flags.StringVar(&f.format, "format", "table", "`FORMAT`: table, matrix, json, markdown, csv or junit")
+	c.flags.StringVar(&f.format, "format", "table", "`FORMAT`: table, matrix, json, markdown, csv, junit")
 	c.flags.StringVar(&f.out, "out", "", "`FOLDER` for this run's files (default: a new one under "+results.DefaultRoot+")")
 	c.flags.BoolVar(&f.quiet, "quiet", false, "print no progress and, as a table, only what is not as expected")
 }

@@ -107,7 +107,7 @@ func (f *reportFlags) choose(runs []results.Run) ([]results.Run, error) {
 func (c *call) render(folder string, stored results.Report, format string) error {
 	switch format {
 	case "html":
-		return page.Write(c.stdout, stored, storedFiles(folder))
+		return page.Write(c.stdout, stored, storedFiles(folder, nil))
 	case "svg", "trace", "text":
 		run, err := c.onlyRun(stored, format)
 		if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -14,23 +13,36 @@ import (
 	"github.com/lockfault/lockfault/scenarios"
 )
 
-// writePage stores the page of a report beside its verdicts. A report without runs has none.
-func writePage(folder *results.Folder, report results.Report) error {
+// writePage stores the page of a report beside its verdicts. A report without runs has none. The jobs know their scenarios.
+func writePage(folder *results.Folder, report results.Report, jobs []*job) error {
 	if len(report.Runs) == 0 {
 		return nil
 	}
-	return folder.WritePage(func(w io.Writer) error { return page.Write(w, report, storedFiles(folder.Path)) })
+	scenarioOf := make(map[string]string, len(jobs))
+	for _, j := range jobs {
+		scenarioOf[j.run.Dir] = j.file.Text
+	}
+	return folder.WritePage(func(w io.Writer) error { return page.Write(w, report, storedFiles(folder.Path, scenarioOf)) })
 }
 
 // storedFiles opens the files of the runs of a report in its folder, and nothing outside it, whatever the report says.
-func storedFiles(folder string) page.Source {
+// Scenarios that are not known by the run's Dir are read from the plans.
+func storedFiles(folder string, scenarioOf map[string]string) page.Source {
 	return func(r results.Run) (page.Files, error) {
 		root, err := os.OpenRoot(folder)
 		if err != nil {
 			return page.Files{}, err
 		}
 		defer root.Close()
-		return openFiles(root, filepath.FromSlash(path.Join(".", r.Dir)))
+		files, err := openFiles(root, filepath.FromSlash(path.Join(".", r.Dir)))
+		if known, ok := scenarioOf[r.Dir]; ok {
+			files.Scenario = []byte(known)
+		} else if err == nil && files.Plan != nil {
+			var plan scenarios.PlanFile
+			plan, _, err = scenarios.ParsePlan(path.Join(r.Dir, results.PlanFile), files.Plan)
+			files.Scenario = []byte(plan.Text)
+		}
+		return files, err
 	}
 }
 
@@ -47,16 +59,5 @@ func openFiles(root *os.Root, dir string) (page.Files, error) {
 	var histErr, planErr error
 	f.History, histErr = read(results.HistoryFile)
 	f.Plan, planErr = read(results.PlanFile)
-	if err := errors.Join(histErr, planErr); err != nil {
-		return f, err
-	}
-	if f.Plan == nil {
-		return f, nil
-	}
-	plan, _, err := scenarios.ParsePlan(filepath.Join(dir, results.PlanFile), f.Plan)
-	if err != nil {
-		return f, fmt.Errorf("its plan cannot be read: %w", err)
-	}
-	f.Scenario = []byte(plan.Text)
-	return f, nil
+	return f, errors.Join(histErr, planErr)
 }
