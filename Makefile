@@ -8,7 +8,7 @@ STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export TESTCONTAINERS_RYUK_DISABLED ?= true
 export TESTCONTAINERS_HOST_OVERRIDE ?= 127.0.0.1
 
-.PHONY: all check check-slow test test-docker test-endurance test-browser testbeds pictures libraries bench compare clean
+.PHONY: all check check-slow test test-docker test-endurance test-adapters test-browser testbeds pictures libraries adapters adapters-deps bench compare clean
 
 all: check test
 
@@ -22,7 +22,7 @@ check:
 # test: every test that needs nothing but Go, with the race detector; then, alone since they run in real time, those on
 # containers.
 test:
-	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /docker)
+	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v -e /docker -e /locks/adapters$$)
 	@$(MAKE) --no-print-directory test-docker
 
 # test-docker: the container testbed; without an engine or its images what needs them is skipped, and the last line says so.
@@ -52,6 +52,23 @@ pictures:
 	dir=$$(mktemp -d) && $(GO) run ./cmd/lockfault run --lock redlock --scenario A1 --quiet --out $$dir && \
 	$(GO) run ./cmd/lockfault report $$dir --svg --fencing off > $(PICTURES)/a1-redlock-unfenced.svg && \
 	$(GO) run ./cmd/lockfault report $$dir --svg --fencing on > $(PICTURES)/a1-redlock-fenced.svg && rm -r $$dir
+
+# test-adapters: the adapters in Python and PHP, by adapter-check and on containers (about 15 minutes); skipped, and says so,
+# without the interpreters, an engine or images. LOCKFAULT_REQUIRE_DOCKER=1 makes a failure of that.
+test-adapters:
+	$(GO) test -count 1 -v -timeout 60m ./locks/adapters
+
+# adapters-deps: the interpreters with their Redis clients, from the distribution.
+adapters-deps:
+	apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends python3-redis php-cli php-redis
+
+# adapters: what the catalogue says of the adapters, on containers.
+LOCKFAULT_PYTHON ?= /usr/bin/python3
+ADAPTERS = $(foreach f,redis_py redlock naive,--lock "exec:$(LOCKFAULT_PYTHON) locks/adapters/python/$(f).py") \
+	$(foreach f,redlock naive,--lock "exec:php locks/adapters/php/$(f).php")
+adapters:
+	$(GO) run ./cmd/lockfault compare $(ADAPTERS) --fencing off --format markdown > results/adapters.md.new
+	mv results/adapters.md.new results/adapters.md
 
 # testbeds: the catalogue in virtual time and on containers, side by side.
 testbeds:

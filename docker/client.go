@@ -31,6 +31,8 @@ type client struct {
 	onHeld func(held)
 	onLost func(lost)
 
+	gateway *gateway // of a lock that is a program; else nil
+
 	writing sync.Mutex
 	ready   chan *problem
 	done    chan *runner.Completion
@@ -241,6 +243,26 @@ func (c *client) end() {
 	_ = kill(c.cmd.Process.Pid)
 	<-c.ended
 	_ = c.stdin.Close()
+	if c.gateway != nil {
+		c.gateway.close(c.board)
+	}
+}
+
+// lift gives on a reply that is held.
+func (c *client) lift(id uint64) {
+	if c.gateway != nil {
+		c.gateway.traffic.lift(id)
+		return
+	}
+	_ = c.order(order{Lift: id}) // a client that is dead needs none
+}
+
+// lookUp has those look again who wait for the end of a stall.
+func (c *client) lookUp() {
+	if c.gateway != nil {
+		c.gateway.traffic.reopen()
+	}
+	_ = c.order(order{Look: true}) // a client that is dead need not
 }
 
 // step waits until the client runs.

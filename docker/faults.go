@@ -169,7 +169,7 @@ func (c *cluster) Stall(name string) (nemesis.Heal, error) {
 	x.board.stalled.Add(1)
 	return func() (nemesis.Evidence, error) {
 		x.board.stalled.Add(-1)
-		_ = x.order(order{Look: true}) // a client that is dead need not
+		x.lookUp()
 		held := x.board.held.Load() - before
 		return nemesis.Evidence{Effective: held > 0, Detail: map[string]string{
 			"stalled_for": (c.Now() - since).String(), "calls_held": strconv.FormatInt(held, 10),

@@ -109,6 +109,16 @@ func (t *traffic) connect(ctx context.Context, nodes []string) error {
 	return nil
 }
 
+// hangUp closes the connections that nobody has asked for.
+func (t *traffic) hangUp() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, conn := range t.ready {
+		conn.Close()
+	}
+	clear(t.ready)
+}
+
 // open returns a connection on which a round trip has just succeeded.
 func (t *traffic) open(ctx context.Context, network, addr string) (net.Conn, error) {
 	t.mu.Lock()

@@ -107,8 +107,8 @@ func (l *ledger) understand(h heard) (telling []func()) {
 // clientPrefix stands before the names of clients' connections on the servers.
 const clientPrefix = "lockfault-client-"
 
-// greetings are the commands with which client libraries greet a server.
-var greetings = []string{"hello", "client", "auth", "select", "ping", "info"}
+// greetings are the commands with which client libraries prepare a server for what they want of it.
+var greetings = []string{"hello", "client", "auth", "select", "ping", "info", "script"}
 
 func (l *ledger) done(client string, wrote bool) func() {
 	l.executed[client]++

@@ -43,6 +43,8 @@ func mapBoard(file *os.File) (*board, error) {
 	return (*board)(unsafe.Pointer(&memory[0])), nil
 }
 
+func closeOnExec(fd int) { unix.CloseOnExec(fd) }
+
 // spawn starts a command as the head of a process group of its own, which dies with this process.
 func spawn(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}

@@ -17,6 +17,7 @@ func workersWorkHere() error {
 
 func newBoard() (*board, *os.File, error) { return nil, nil, errOnlyLinux }
 func mapBoard(*os.File) (*board, error)   { return nil, errOnlyLinux }
+func closeOnExec(int)                     {}
 func spawn(*exec.Cmd) error               { return errOnlyLinux }
 func stop(int) error                      { return errOnlyLinux }
 func resume(int) error                    { return errOnlyLinux }

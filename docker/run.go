@@ -69,6 +69,9 @@ func (t *Testbed) supports(setup runner.Setup) error {
 		if f, ok := step.Fault.(nemesis.Bandwidth); ok && kbPerSecond(f.PerKB) < 1 {
 			return unsupported("a link of less than 1 KB/s")
 		}
+		if _, ok := step.Fault.(nemesis.SplitBrain); ok && setup.Program != "" {
+			return unsupported("a program on a primary and its replica is given one address, and asks no Sentinel which side is its own")
+		}
 	}
 	return nil
 }
@@ -158,6 +161,11 @@ func (c *cluster) join(name string) error {
 			addr := links[clientLink(index, c.nodes[node].name)].addr
 			p.Nodes = append(p.Nodes, addr)
 			p.Ways[addr] = way{Proxy: addr, Node: i}
+		}
+	}
+	if p.Program = c.setup.Program; p.Program != "" {
+		if err := c.openGateway(c.clients[name], &p); err != nil {
+			return fmt.Errorf("client %s: %w", name, err)
 		}
 	}
 	if err := c.clients[name].prepare(order{Join: &p}); err != nil {
@@ -263,7 +271,7 @@ func (c *cluster) Hands(cfg runner.HandsConfig) (runner.Hands, error) {
 func (c *cluster) lift(x *client, h held) {
 	name := c.names[h.Node]
 	_ = c.hearAll(name)
-	_ = x.order(order{Lift: h.ID}) // a client that is dead needs none
+	x.lift(h.ID)
 }
 
 // hearAll returns when all that a server has carried out so far has been told.

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/lockfault/lockfault/locks"
+	"github.com/lockfault/lockfault/locks/program"
 	"github.com/lockfault/lockfault/scenarios"
 	"github.com/lockfault/lockfault/scenarios/runner"
 )
@@ -40,6 +41,7 @@ type place struct {
 	Data      string         `json:"data"`      // address of the database, through its proxy
 	Run       int            `json:"run"`       // number of the row in the database
 	Watched   bool           `json:"watched"`   // hold each reply until it is lifted
+	Program   string         `json:"program"`   // command of the lock, if it is a program
 }
 
 // way is what stands behind an address.
@@ -112,6 +114,7 @@ func ServeWorker(stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "lockfault "+WorkerVerb+":", err)
 		return 3
 	}
+	closeOnExec(boardFile) // a lock that is a program has no use for it
 	go beat(b)
 	w := &worker{board: b, out: json.NewEncoder(stdout)}
 	orders := json.NewDecoder(bufio.NewReader(stdin))
@@ -139,6 +142,7 @@ type worker struct {
 	board   *board
 	place   place
 	data    *dataClient
+	program *program.Program // the lock, if it is one
 	hands   runner.Hands
 	traffic *traffic
 	origin  time.Duration
@@ -190,25 +194,41 @@ func (w *worker) join(p place) error {
 	if err := w.data.open(ctx); err != nil {
 		return fmt.Errorf("reach the protected resource: %w", err)
 	}
+	if p.Program != "" { // its way to the servers is not in this process: see gateway
+		var err error
+		w.program, err = program.Start(p.Program)
+		return err
+	}
 	if err := w.traffic.connect(ctx, p.Nodes); err != nil {
 		return fmt.Errorf("reach a lock server: %w", err)
 	}
 	return nil
 }
 
+// lock finds the lock, or the program that was started for it.
+func (w *worker) lock(name string) (locks.Entry, error) {
+	if w.program == nil {
+		return locks.Find(name)
+	}
+	return locks.Entry{Name: name, New: w.program.Lock}, nil
+}
+
 // configure makes the lock.
 func (w *worker) configure(cfg workerConfig) error {
-	lock, err := locks.Find(cfg.Lock)
+	lock, err := w.lock(cfg.Lock)
 	if err != nil {
 		return err
 	}
 	w.origin = cfg.Origin
+	env := locks.Env{
+		Client: w.place.Client, Nodes: w.place.Nodes, Sentinels: w.place.Sentinels, TTL: cfg.TTL, Fencing: cfg.Fencing,
+		Rand: runner.Random(cfg.Seed, w.place.Client),
+	}
+	if w.program == nil {
+		env.Dial = w.traffic.dialLock
+	}
 	w.hands, err = runner.NewHands(runner.HandsConfig{
-		Client: w.place.Client, Resource: cfg.Resource, Lock: lock, Kind: cfg.Kind, Seed: cfg.Seed,
-		Env: locks.Env{
-			Client: w.place.Client, Nodes: w.place.Nodes, Sentinels: w.place.Sentinels, TTL: cfg.TTL, Fencing: cfg.Fencing,
-			Rand: runner.Random(cfg.Seed, w.place.Client), Dial: w.traffic.dialLock,
-		},
+		Client: w.place.Client, Resource: cfg.Resource, Lock: lock, Kind: cfg.Kind, Seed: cfg.Seed, Env: env,
 		Data: w.data,
 		Now:  w.now,
 		Lost: w.lost,

@@ -36,6 +36,9 @@ var (
 	ErrNotHeld = errors.New("lease not held")
 	// ErrUnsupported: the lock has no such operation, or cannot do it as asked (an Extend, a fence).
 	ErrUnsupported = errors.New("not supported here")
+	// ErrBroken: the lock did what no lock may, such as ending the process that it lives in. Its run is an error, like one in
+	// which a lock panics.
+	ErrBroken = errors.New("the lock is broken")
 )
 
 // Lease is what a successful Acquire returns. Fields do not change; Until may, and is safe for concurrent use.
@@ -109,6 +112,8 @@ type Entry struct {
 	// Module is the path and version of the library that the lock is from, as in "example.org/lock v1.2.3"; empty if it is
 	// written here.
 	Module string
+	// Command starts the lock as a program of its own, see locks/program; empty for a lock in Go.
+	Command string
 	// Like names the lock of All that this one is expected to behave as, for locks that scenarios do not know by name.
 	Like string
 }

@@ -47,3 +47,10 @@ func (e Env) pollDelay() time.Duration {
 	base := min(max(e.TTL/200, 20*time.Millisecond), 100*time.Millisecond)
 	return base + time.Duration(e.Rand.Int64N(int64(base/2)))
 }
+
+// Poll is how the locks here wait: it calls try, which asks for the lock once, until the lock is granted, the outcome is
+// unknown, or ctx is done, with pauses of TTL/200 (within 20 to 100 ms) and up to half as much again. An error of try that
+// wraps ErrNotAcquired means that it may be asked again; any other ends the waiting. One goroutine at a time may call it.
+func (e Env) Poll(ctx context.Context, resource string, try func(context.Context) (*Lease, error)) (*Lease, error) {
+	return poll(ctx, resource, e.pollDelay, try)
+}

@@ -12,6 +12,7 @@ import (
 // PlanFile is a plan as it is stored beside its history: all that is needed to run it again.
 type PlanFile struct {
 	Lock     string            `yaml:"lock"`
+	Command  string            `yaml:"command,omitempty"` // of a lock that is a program
 	Scenario string            `yaml:"scenario"` // its name
 	Fencing  bool              `yaml:"fencing"`
 	Seed     uint64            `yaml:"seed"`
@@ -39,7 +40,7 @@ func (p PlanFile) Marshal() ([]byte, error) {
 }
 
 func (p PlanFile) same(q PlanFile) bool {
-	return p.Lock == q.Lock && p.Scenario == q.Scenario && p.Fencing == q.Fencing && p.Seed == q.Seed &&
+	return p.Lock == q.Lock && p.Command == q.Command && p.Scenario == q.Scenario && p.Fencing == q.Fencing && p.Seed == q.Seed &&
 		p.Speed == q.Speed && p.Testbed == q.Testbed && maps.Equal(p.Versions, q.Versions) && p.Text == q.Text
 }
 

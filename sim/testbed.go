@@ -3,12 +3,14 @@ package sim
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/lockfault/lockfault/nemesis"
 	"github.com/lockfault/lockfault/scenarios/runner"
 )
 
@@ -24,6 +26,9 @@ func (Testbed) Name() string { return "sim" }
 // Run implements runner.Testbed. The error says what the code under test left behind, or that it kept the processor busy
 // without end.
 func (t Testbed) Run(setup runner.Setup, body func(runner.Cluster)) error {
+	if setup.Program != "" {
+		return errRealTime
+	}
 	prepare.Do(func() {
 		redis.SetLogger(silent{})
 		lua.RegistrySize = luaRegistry
@@ -34,6 +39,8 @@ func (t Testbed) Run(setup runner.Setup, body func(runner.Cluster)) error {
 		body(c)
 	})
 }
+
+var errRealTime = fmt.Errorf("%w: a program lives in real time; use the docker testbed", nemesis.ErrUnsupported)
 
 // prepare settings that libraries have for the whole process.
 var prepare sync.Once

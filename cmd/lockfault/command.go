@@ -48,6 +48,8 @@ func verbs() []verb {
 		{"check", "FILE", "judge a history that was recorded elsewhere", `
   lockfault check history.jsonl
   lockfault check - < history.jsonl`, check},
+		{"adapter-check", "COMMAND", "does a program speak the protocol for locks in any language?", `
+  lockfault adapter-check 'python3 my_lock.py'`, adapterCheck},
 		{"list", "[locks|scenarios|faults|properties]", "what there is", `
   lockfault list scenarios`, list},
 		{"report", "[RUN]", "render a stored run again: a page, a picture, a table, a trace", `
@@ -156,7 +158,7 @@ func (c *call) parse(most int) error {
 func usage(w io.Writer) {
 	fmt.Fprint(w, "lockfault tries to break distributed locks, and proves what broke.\n\nusage: lockfault VERB [flags]\n\n")
 	for _, v := range verbs() {
-		fmt.Fprintf(w, "  %-10s %s\n", v.name, v.summary)
+		fmt.Fprintf(w, "  %-14s %s\n", v.name, v.summary)
 	}
 	fmt.Fprintf(w, `
 %s
@@ -182,10 +184,15 @@ var plainArgument = regexp.MustCompile(`^[\w./:=,@%+#-]+$`)
 func commandLine(args []string) string {
 	line := "lockfault"
 	for _, arg := range args {
-		if !plainArgument.MatchString(arg) || strings.HasPrefix(arg, "#") {
-			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-		line += " " + arg
+		line += " " + quoted(arg)
 	}
 	return line
+}
+
+// quoted is an argument as a shell takes it.
+func quoted(arg string) string {
+	if plainArgument.MatchString(arg) && !strings.HasPrefix(arg, "#") {
+		return arg
+	}
+	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/lockfault/lockfault/locks"
+	"github.com/lockfault/lockfault/locks/program"
 	"github.com/lockfault/lockfault/results"
 	"github.com/lockfault/lockfault/scenarios"
 	"github.com/lockfault/lockfault/scenarios/runner"
@@ -25,11 +27,18 @@ type planFlags struct {
 	images              imageFlags
 
 	changed func(flag string) bool
+	say     func(format string, args ...any) // on standard error, unless --quiet
 }
 
 func (f *planFlags) add(c *call) {
 	f.changed = c.flags.Changed
-	c.flags.StringArrayVar(&f.lock, "lock", nil, "lock to test, by `NAME`; may be repeated (compare: built-in by default)")
+	f.say = func(format string, args ...any) {
+		if quiet, _ := c.flags.GetBool("quiet"); !quiet {
+			fmt.Fprintf(c.stderr, format, args...)
+		}
+	}
+	c.flags.StringArrayVar(&f.lock, "lock", nil, "lock to test, by `NAME`, or a program as exec:COMMAND; may be repeated (compare: built-in "+
+		"by default)")
 	c.flags.StringSliceVar(&f.locks, "locks", nil, "the same as a `LIST`: a,b; or built-in, third-party or all")
 	c.flags.StringArrayVar(&f.scenario, "scenario", nil,
 		"scenario by `NAME`, code or file.yaml; may be repeated (compare: all by default)")
@@ -49,9 +58,6 @@ func (f *planFlags) plans() ([]runner.Plan, error) {
 	if f.testbed != "sim" && f.testbed != "docker" {
 		return nil, usagef("--testbed %q: want sim or docker", f.testbed)
 	}
-	if f.testbed == "docker" && !f.changed("speed") {
-		f.speed = dockerSpeed
-	}
 	if !(f.speed > 0) || f.speed > 1000 {
 		return nil, usagef("--speed %v: want a number above 0 and up to 1000", f.speed)
 	}
@@ -66,6 +72,7 @@ func (f *planFlags) plans() ([]runner.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.settle(entries)
 	chosen, err := f.chosenScenarios()
 	if err != nil {
 		return nil, err
@@ -153,13 +160,45 @@ func (f *planFlags) lockEntries() ([]locks.Entry, error) {
 			}
 			continue
 		}
-		e, err := locks.Find(name)
+		e, err := findLock(name)
 		if err != nil {
-			return nil, usagef("--lock: %w%s", err, didYouMean(name, lockNames()))
+			return nil, err
+		}
+		if e.Command != "" && slices.ContainsFunc(entries, func(o locks.Entry) bool { return o.Name == e.Name }) {
+			return nil, usagef("--lock %s: another one is named %s too, and a table could not tell them apart", name, e.Name)
 		}
 		add(e)
 	}
 	return entries, nil
+}
+
+// findLock returns the lock with that name, or the program with that command.
+func findLock(name string) (locks.Entry, error) {
+	if command, is := strings.CutPrefix(name, program.Prefix); is {
+		e, err := program.Entry(command)
+		if err != nil {
+			return e, fmt.Errorf("--lock: %w\n`lockfault adapter-check %s` tests such a program", err, strconv.Quote(command))
+		}
+		return e, nil
+	}
+	e, err := locks.Find(name)
+	if err != nil {
+		return e, usagef("--lock: %w%s", err, didYouMean(name, lockNames()))
+	}
+	return e, nil
+}
+
+// settle chooses the testbed: programs live in real time, so that locks which are all programs go to containers unless
+// another testbed is asked for.
+func (f *planFlags) settle(entries []locks.Entry) {
+	allPrograms := !slices.ContainsFunc(entries, func(e locks.Entry) bool { return e.Command == "" })
+	if allPrograms && !f.changed("testbed") {
+		f.testbed = "docker"
+		f.say("programs live in real time: --testbed docker\n")
+	}
+	if f.testbed == "docker" && !f.changed("speed") {
+		f.speed = dockerSpeed
+	}
 }
 
 func lockNames() []string {

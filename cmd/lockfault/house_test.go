@@ -12,26 +12,29 @@ const module = "github.com/lockfault/lockfault/"
 
 // house says which packages of ours each package may import. Imports run one way.
 var house = map[string][]string{
-	"checker/history":  {},
-	"locks":            {},
-	"locks/locktest":   {"checker", "checker/history", "locks", "nemesis", "scenarios", "scenarios/runner", "sim"},
-	"nemesis":          {},
-	"checker":          {"checker/history"},
-	"scenarios":        {"checker", "checker/history", "locks", "nemesis"},
-	"scenarios/runner": {"checker", "checker/history", "locks", "nemesis", "scenarios"},
-	"sim":              {"checker/history", "locks", "nemesis", "scenarios/runner"},
-	"docker":           {"checker/history", "locks", "nemesis", "scenarios", "scenarios/runner"},
-	"results":          {"checker", "checker/history"},
-	"cmd/lockfault":    {"*"},
+	"checker/history":   {},
+	"locks":             {},
+	"locks/locktest":    {"checker", "checker/history", "locks", "nemesis", "scenarios", "scenarios/runner", "sim"},
+	"locks/program":     {"locks"},
+	"locks/conformance": {"locks", "locks/program"},
+	"nemesis":           {},
+	"checker":           {"checker/history"},
+	"scenarios":         {"checker", "checker/history", "locks", "nemesis"},
+	"scenarios/runner":  {"checker", "checker/history", "locks", "nemesis", "scenarios"},
+	"sim":               {"checker/history", "locks", "nemesis", "scenarios/runner"},
+	"docker":            {"checker/history", "locks", "locks/program", "nemesis", "scenarios", "scenarios/runner"},
+	"results":           {"checker", "checker/history"},
+	"cmd/lockfault":     {"*"},
 }
 
 // homes says where each dependency lives: nobody else imports it.
 var homes = map[string][]string{
+	"github.com/mattn/go-shellwords":              {"locks/program"},
 	"github.com/spf13/pflag":                      {"cmd/lockfault"},
 	"golang.org/x/term":                           {"cmd/lockfault"},
 	"github.com/anishathalye/porcupine":           {"checker"},
 	"github.com/HdrHistogram/hdrhistogram-go":     {"checker"},
-	"github.com/alicebob/miniredis/v2":            {"sim"},
+	"github.com/alicebob/miniredis/v2":            {"sim", "locks/conformance"},
 	"github.com/goccy/go-yaml":                    {"scenarios"},
 	"github.com/redis/go-redis/v9":                {"locks", "locks/locktest", "sim", "docker"},
 	"github.com/go-redsync/redsync/v4":            {"locks"},

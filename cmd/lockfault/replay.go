@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/lockfault/lockfault/locks"
+	"github.com/lockfault/lockfault/locks/program"
 	"github.com/lockfault/lockfault/results"
 	"github.com/lockfault/lockfault/scenarios"
 	"github.com/lockfault/lockfault/scenarios/runner"
@@ -94,7 +95,7 @@ func readRecorded(name string) (recorded, error) {
 		return r, fmt.Errorf("%s: recorded on the testbed %q; only runs of sim and docker can be replayed here", file, plan.Testbed)
 	}
 	r.testbed = plan.Testbed
-	lock, err := locks.Find(plan.Lock)
+	lock, err := lockOf(plan)
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", file, err)
 	}
@@ -102,6 +103,18 @@ func readRecorded(name string) (recorded, error) {
 	r.versions = plan.Versions
 	r.history, err = os.ReadFile(filepath.Join(r.dir, results.HistoryFile))
 	return r, err
+}
+
+// lockOf finds the lock of a stored plan.
+func lockOf(plan scenarios.PlanFile) (locks.Entry, error) {
+	if plan.Command == "" {
+		return locks.Find(plan.Lock)
+	}
+	e, err := program.Entry(plan.Command)
+	if err == nil && e.Name != plan.Lock {
+		err = fmt.Errorf("the program %q was %s and is %s now", plan.Command, plan.Lock, e.Name)
+	}
+	return e, err
 }
 
 // notOneRun says what to name instead of a folder that has no plan.

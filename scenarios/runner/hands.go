@@ -120,11 +120,14 @@ func (h *hands) Do(c Command) (done Completion) {
 		err = h.withLease(c, &done, h.lock.Release)
 		h.hold = nil
 	case history.Check:
-		err = h.check()
+		err = h.check(c)
 	case history.Read, history.Write:
 		err = h.access(c, &done)
 	}
 	done.Type, done.Error = outcome(err)
+	if errors.Is(err, locks.ErrBroken) {
+		done.Broken = err.Error()
+	}
 	return done
 }
 
@@ -182,18 +185,37 @@ func (h *hands) withLease(c Command, done *Completion, f func(context.Context, *
 
 var errExpired = errors.New("the lease is over")
 
+// validator is a lock that has an opinion of its own on whether it still holds a lease.
+type validator interface {
+	Valid(ctx context.Context, lease *locks.Lease) error
+}
+
 // check is what a careful client does before it writes.
-func (h *hands) check() error {
-	if h.hold == nil {
+func (h *hands) check(c Command) error {
+	if h.hold == nil || h.hold.expired() {
 		return errExpired
 	}
-	h.hold.mu.Lock()
-	defer h.hold.mu.Unlock()
-	until := h.hold.lease.Until()
-	if h.hold.lost || (!until.IsZero() && !time.Now().Before(until)) {
+	lock, asks := h.lock.(validator)
+	if !asks {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), c.For)
+	defer cancel()
+	if err := lock.Valid(ctx, h.hold.lease); err != nil {
+		return err
+	}
+	if h.hold.expired() { // meanwhile
 		return errExpired
 	}
 	return nil
+}
+
+// expired tells whether the lease is over, as far as its holder knows.
+func (h *hold) expired() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	until := h.lease.Until()
+	return h.lost || (!until.IsZero() && !time.Now().Before(until))
 }
 
 // access reads or writes the protected resource.
@@ -265,7 +287,9 @@ func (h *hands) Close() (err error) {
 	}()
 	h.letGo()
 	h.Data.Close()
-	_ = h.lock.Close() // connections that a fault has broken may well say so
+	if err := h.lock.Close(); errors.Is(err, locks.ErrBroken) { // other errors: connections that a fault has broken may say so
+		return err
+	}
 	return nil
 }
 

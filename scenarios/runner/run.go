@@ -114,6 +114,7 @@ func (r *run) setup() Setup {
 	return Setup{
 		Seed:     r.plan.Seed,
 		Servers:  r.plan.Lock.Servers,
+		Program:  r.plan.Lock.Command,
 		TTL:      r.scenario.TTL,
 		Clients:  append(r.scenario.ClientNames(), probe),
 		Observer: r,

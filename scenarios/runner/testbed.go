@@ -23,6 +23,7 @@ type Testbed interface {
 type Setup struct {
 	Seed     uint64
 	Servers  locks.Servers
+	Program  string // command of a lock that is a program, to be started before the run begins; empty for one in Go
 	Clients  []string
 	Observer Observer
 	TTL      time.Duration    // of a lease

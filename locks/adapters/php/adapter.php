@@ -1,0 +1,68 @@
+<?php
+// Speaks lockfault's protocol (locks/program/PROTOCOL.md) for a lock in PHP. Copy it beside yours.
+
+ini_set('display_errors', 'stderr'); // standard output is for answers
+
+/** The lease is over; nothing was released or extended. */
+class NotHeld extends Exception {}
+
+/**
+ * Answers requests until there are no more. $connect($hello) returns the lock: an object with acquire($resource), which
+ * returns an array with token and validity_ms or, if the lock is taken, null; and with extend($lease), which returns such
+ * an array too, release($lease) and valid($lease), which get that array back and throw NotHeld if the lease is over. Any
+ * other exception says that nobody knows whether it happened.
+ */
+function serve(callable $connect, array $description): void
+{
+    $lock = null;
+    $leases = [];
+    while (($line = fgets(STDIN)) !== false) {
+        $request = json_decode($line, true);
+        $answer = ['id' => $request['id'], 'outcome' => 'ok'];
+        $id = $request['lease'] ?? 0;
+        try {
+            switch ($request['op']) {
+                case 'quit':
+                    return;
+                case 'hello':
+                    $answer += $description;
+                    if (isset($request['nodes'])) { // the first hello only asks who we are
+                        $lock = $connect($request);
+                    }
+                    break;
+                case 'acquire':
+                    $lease = $lock->acquire($request['resource']);
+                    if ($lease === null) {
+                        throw new NotHeld('somebody else has it');
+                    }
+                    $leases[$request['id']] = $lease;
+                    $answer += ['token' => $lease['token'], 'validity_ms' => $lease['validity_ms']];
+                    break;
+                case 'extend':
+                    $leases[$id] = $lock->extend($leases[$id]) + $leases[$id];
+                    $answer += ['validity_ms' => $leases[$id]['validity_ms']];
+                    break;
+                case 'release':
+                    $lock->release($leases[$id]);
+                    break;
+                case 'valid':
+                    $lock->valid($leases[$id]);
+            }
+        } catch (NotHeld $e) {
+            $answer = ['outcome' => 'fail', 'error' => $e->getMessage()] + $answer;
+        } catch (Throwable $e) {
+            $answer = ['outcome' => 'unknown', 'error' => get_class($e) . ': ' . $e->getMessage()] + $answer;
+        }
+        fwrite(STDOUT, json_encode($answer) . "\n");
+        fflush(STDOUT);
+    }
+}
+
+/** A connection of phpredis to a node given as host:port, with time-outs in seconds. */
+function node(string $address, float $connectTimeout, float $readTimeout): Redis
+{
+    [$host, $port] = explode(':', $address);
+    $redis = new Redis();
+    $redis->connect($host, (int) $port, $connectTimeout, null, 0, $readTimeout);
+    return $redis;
+}

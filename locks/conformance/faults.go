@@ -1,0 +1,101 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/lockfault/lockfault/locks"
+)
+
+// notOk is an error if an acquire was granted, or not answered.
+func notOk(what string, err error) error {
+	switch {
+	case err == nil:
+		return fmt.Errorf("%s: it was granted", what)
+	case errors.Is(err, errLate), errors.Is(err, locks.ErrBroken):
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+func unreachable(b *bench) error {
+	a, err := b.join("A")
+	if err != nil {
+		return err
+	}
+	a.net.refuses.Store(true)
+	for _, m := range b.nodes {
+		m.Close() // which ends the connections
+	}
+	_, err = a.try(patience)
+	return notOk("acquire, with no server reachable", err)
+}
+
+func silence(b *bench) error {
+	all, err := b.joinAll("A", "B")
+	if err != nil {
+		return err
+	}
+	lease, err := all[0].get("A's acquire")
+	if err != nil {
+		return err
+	}
+	all[0].net.silence()
+	all[1].net.silence()
+	_, err = all[1].try(patience)
+	if err := notOk("B's acquire, with no server answering", err); err != nil {
+		return err
+	}
+	err = all[0].release(lease, patience)
+	switch {
+	case errors.Is(err, errLate), errors.Is(err, locks.ErrBroken):
+		return fmt.Errorf("A's release, with no server answering: %w", err)
+	case err == nil, errors.Is(err, locks.ErrNotHeld):
+		return fmt.Errorf("A's release, with no server answering: want unknown, got %s", outcomeOf(err))
+	}
+	return nil
+}
+
+func waits(b *bench) error {
+	all, err := b.joinAll("A", "B")
+	if err != nil {
+		return err
+	}
+	lease, err := all[0].get("A's acquire")
+	if err != nil {
+		return err
+	}
+	granted := time.Now()
+	_, err = all[1].tryOn(resource, TTL/5, promptly)
+	if err := want("B's acquire with wait_ms 200, while A held the lock", err, locks.ErrNotAcquired); err != nil {
+		return err
+	}
+	released := make(chan error, 1)
+	go func() {
+		time.Sleep(time.Until(granted.Add(TTL * 8 / 10)))
+		released <- all[0].release(lease, promptly)
+	}()
+	next, err := all[1].tryOn(resource, 3*TTL, promptly)
+	if err := errors.Join(want("A's release", <-released, nil), want("B's acquire, which waited for A's release", err, nil)); err != nil {
+		return err
+	}
+	if left := time.Until(next.Until()); !next.Until().IsZero() && left < TTL*6/10 {
+		return fmt.Errorf("B's acquire, which waited: its lease ends %v after the answer; validity_ms and waited_ms do not say when", left)
+	}
+	return nil
+}
+
+func ends(b *bench) error {
+	all, err := b.joinAll("A", "B")
+	if err != nil {
+		return err
+	}
+	if !all[0].program.Quit() {
+		return errors.New("it did not end within a second of quit")
+	}
+	if !all[1].program.HangUp() {
+		return errors.New("it did not end within a second of the end of its standard input")
+	}
+	return nil
+}
