@@ -29,6 +29,7 @@ type Run struct {
 	Because    string                     `json:"because,omitempty"` // why the scenario expects so, if it says
 	AsExpected bool                       `json:"as_expected"`
 	Unexpected []string                   `json:"unexpected,omitempty"` // "exclusion: expected held, got violated"
+	Place      string                     `json:"place,omitempty"`      // file, or file:line, that somebody should look at if not
 
 	Unsupported string        `json:"unsupported,omitempty"` // why the run was impossible here; then there are no verdicts
 	Error       string        `json:"error,omitempty"`       // of the harness, or a lock that broke it: "left 3 goroutines running"

@@ -24,7 +24,7 @@ const (
 func (r *reader) document(data []byte) ast.Node {
 	data = bytes.TrimPrefix(data, []byte("\ufeff")) // as some editors on Windows begin a file
 	if len(data) > maxBytes {
-		r.failFile("larger than %d KiB: this is no scenario", maxBytes>>10)
+		r.failFile("larger than %d KiB: this is no %s", maxBytes>>10, r.what)
 		return nil
 	}
 	r.encoding(data)
@@ -47,7 +47,7 @@ func (r *reader) document(data []byte) ast.Node {
 // only returns the body of the only document.
 func (r *reader) only(docs []*ast.DocumentNode) ast.Node {
 	if len(docs) > 1 && docs[1].Start != nil {
-		r.failAt(docs[1].Start.Position, "a second document begins here: write one scenario per file")
+		r.failAt(docs[1].Start.Position, "a second document begins here: write one %s per file", r.what)
 		return nil
 	}
 	if len(docs) == 1 && docs[0].Body != nil {
@@ -55,7 +55,7 @@ func (r *reader) only(docs []*ast.DocumentNode) ast.Node {
 			return docs[0].Body
 		}
 	}
-	r.failFile("there is no scenario in the file: begin with \"title: ...\" and \"clients: ...\"")
+	r.failFile("there is no %s in the file: begin with %s", r.what, r.begin)
 	return nil
 }
 
@@ -98,10 +98,10 @@ func (r *reader) plain(tokens token.Tokens) {
 		}
 		block := t.Type == token.SequenceEntryType || t.Type == token.MappingKeyType
 		if depth > maxNested || block && t.Position.Column > 4*maxNested {
-			r.failAt(t.Position, "nested too deeply: this is no scenario")
+			r.failAt(t.Position, "nested too deeply: this is no %s", r.what)
 		}
 		if items > maxItems {
-			r.failAt(t.Position, "more than %d keys and items: this is no scenario", maxItems)
+			r.failAt(t.Position, "more than %d keys and items: this is no %s", maxItems, r.what)
 		}
 		if r.err != nil {
 			return

@@ -34,7 +34,7 @@ var topKeys = []string{"title", "code", "source", "ttl", "horizon", "data", "sto
 // Every error is a *FileError. What a scenario without errors holds: a title; clients with steps, or Random; triggers that
 // name clients with such steps; durations of at most 100,000 hours.
 func Parse(file string, data []byte) (*Scenario, error) {
-	r := &reader{file: file}
+	r := &reader{file: file, what: "scenario", begin: `"title: ..." and "clients: ..."`}
 	s := &Scenario{Name: nameOf(file), TTL: defaultTTL, Data: RegisterData, Stock: defaultStock, Text: string(data)}
 	root := r.document(data)
 	fields := r.fields(root, "scenario", "title: What happens", topKeys...)

@@ -13,7 +13,7 @@ import (
 type PlanFile struct {
 	Lock     string            `yaml:"lock"`
 	Command  string            `yaml:"command,omitempty"` // of a lock that is a program
-	Scenario string            `yaml:"scenario"` // its name
+	Scenario string            `yaml:"scenario"`          // its name
 	Fencing  bool              `yaml:"fencing"`
 	Seed     uint64            `yaml:"seed"`
 	Speed    float64           `yaml:"speed,omitempty"` // divides every duration; 0 stands for 1

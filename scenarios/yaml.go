@@ -14,7 +14,7 @@ import (
 	"github.com/lockfault/lockfault/nemesis"
 )
 
-// FileError is a mistake in a scenario file or in a stored plan.
+// FileError is a mistake in a scenario file, a baseline or a stored plan.
 type FileError struct {
 	File         string
 	Line, Column int    // from 1; 0 if the mistake is the file's as a whole
@@ -33,6 +33,8 @@ func (e *FileError) Error() string {
 // values, so that callers need not look at each step.
 type reader struct {
 	file    string
+	what    string // the file is: "scenario"
+	begin   string // how such a file begins
 	err     error
 	moments []placedMoment // to be checked once every client is known
 }

@@ -120,7 +120,7 @@ func asRun(o runner.Outcome) results.Run {
 		Lock: p.Lock.Name, Scenario: p.Scenario.Name, Code: p.Scenario.Code, Title: p.Scenario.Title, Fencing: p.Fencing,
 		Testbed: o.Testbed, Seed: p.Seed, Verdicts: o.Verdicts, Expected: o.Expected, Unexpected: o.Unexpected, Because: o.Because,
 		AsExpected: o.Unsupported == "" && o.Err == nil && len(o.Unexpected) == 0, Unsupported: o.Unsupported,
-		Events: len(o.Events), Elapsed: o.Elapsed,
+		Events: len(o.Events), Elapsed: o.Elapsed, Place: programFile(p.Lock.Command),
 	}
 	if o.Err != nil {
 		run.Error = strings.ReplaceAll(o.Err.Error(), "\n", "; ")

@@ -21,14 +21,14 @@ func compare(c *call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	f, err := c.carryOut(plans, plan.budget, output, "compare")
+	f, err := c.carryOut(plans, plan.budget, &plan.baseline, output, "compare")
 	if err != nil {
 		return 0, err
 	}
 	if err := c.present(f, output); err != nil {
 		return 0, err
 	}
-	return c.conclude(f, output)
+	return c.conclude(f, output, &plan.baseline)
 }
 
 // prepare parses and checks the flags of a verb that runs plans.
@@ -44,7 +44,10 @@ func (c *call) prepare(plan *planFlags, output *outputFlags) ([]runner.Plan, err
 		cfg := plan.images.config()
 		c.docker = &cfg
 	}
-	return plans, err
+	if err != nil {
+		return nil, err
+	}
+	return plans, plan.baseline.load(c, plans)
 }
 
 // findings are what came of some plans.
@@ -57,7 +60,7 @@ type findings struct {
 
 // carryOut runs the plans and stores what comes of them, whole or not: what was judged is kept. An error means that
 // nothing was begun.
-func (c *call) carryOut(plans []runner.Plan, budget time.Duration, output outputFlags, name string) (findings, error) {
+func (c *call) carryOut(plans []runner.Plan, budget time.Duration, known *baselineFlags, output outputFlags, name string) (findings, error) {
 	began := time.Now()
 	report := results.Report{When: began.UTC().Truncate(time.Second), Command: c.command, Versions: versions(), Budget: budget}
 	folder, err := output.folder(name, began)
@@ -72,7 +75,7 @@ func (c *call) carryOut(plans []runner.Plan, budget time.Duration, output output
 	if err := folder.WriteVerdicts(results.Report{When: report.When, Command: report.Command, Versions: report.Versions, NotRun: len(jobs)}); err != nil {
 		return findings{}, err
 	}
-	p := &pool{folder: folder, versions: report.Versions}
+	p := &pool{folder: folder, versions: report.Versions, known: known}
 	if !output.quiet {
 		p.progress = newProgress(c.stderr, len(jobs))
 	}

@@ -25,6 +25,7 @@ type planFlags struct {
 	speed               float64
 	budget              time.Duration
 	images              imageFlags
+	baseline            baselineFlags
 
 	changed func(flag string) bool
 	say     func(format string, args ...any) // on standard error, unless --quiet
@@ -48,6 +49,7 @@ func (f *planFlags) add(c *call) {
 		"real servers in containers")
 	c.flags.Uint64Var(&f.seed, "seed", 1, "number `N` that decides every delay and every random choice")
 	c.flags.Float64Var(&f.speed, "speed", 1, "divides every duration of a scenario by `F` (docker: 5 by default)")
+	f.baseline.add(c)
 	f.images.add(c)
 	c.flags.DurationVar(&f.budget, "budget", 0, "begin no run after this much real `TIME`, such as 30s; a run that is under way "+
 		"is finished, at least one is made, and the exit status is that of the runs made; those not made are counted (default: no limit)")

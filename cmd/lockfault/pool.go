@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -19,6 +20,7 @@ type pool struct {
 	folder   *results.Folder
 	versions map[string]string
 	progress *progress
+	known    *baselineFlags // nil: judge by what scenarios expect
 }
 
 // job is a plan with the folder for its files.
@@ -114,6 +116,7 @@ func (p *pool) store(j *job) error {
 	if err != nil {
 		return err
 	}
+	j.run = p.known.judge(j.run)
 	j.run.Dir = rel
 	if j.dir.Path == p.folder.Path {
 		return nil // its verdicts are the whole report's
@@ -131,7 +134,7 @@ type worker struct{ child *child }
 func (w *worker) carryOut(ctx context.Context, j *job) (results.Run, error) {
 	if j.plan.Lock.Command != "" { // which no child knows, and which virtual time refuses
 		outcome, err := runner.Run(sim.Testbed{}, j.plan, nil)
-		return asRun(outcome), err
+		return asRun(outcome), errors.Join(err, os.WriteFile(filepath.Join(j.dir.Path, results.HistoryFile), nil, 0o644))
 	}
 	request := cellRequest{Plan: j.file, History: filepath.Join(j.dir.Path, results.HistoryFile)}
 	for {

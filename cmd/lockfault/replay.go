@@ -53,14 +53,14 @@ func replay(c *call) (int, error) {
 	if sameFile(before.dir, output.out) {
 		return 0, usagef("--out %s: this is the run to repeat, and would be overwritten", output.out)
 	}
-	f, err := c.carryOut([]runner.Plan{before.plan}, 0, output, before.plan.Lock.Name+"-"+before.plan.Scenario.Name)
+	f, err := c.carryOut([]runner.Plan{before.plan}, 0, nil, output, before.plan.Lock.Name+"-"+before.plan.Scenario.Name)
 	if err != nil {
 		return 0, err
 	}
 	if err := c.tell(f, output, before.plan); err != nil {
 		return 0, err
 	}
-	code, err := c.conclude(f, output)
+	code, err := c.conclude(f, output, &baselineFlags{})
 	if err != nil || len(f.report.Runs) == 0 {
 		return code, err
 	}

@@ -26,14 +26,14 @@ func runOne(c *call) (int, error) {
 				"`lockfault list` names what there is; compare takes several")
 		}
 	}
-	f, err := c.carryOut(plans, plan.budget, output, plans[0].Lock.Name+"-"+plans[0].Scenario.Name)
+	f, err := c.carryOut(plans, plan.budget, &plan.baseline, output, plans[0].Lock.Name+"-"+plans[0].Scenario.Name)
 	if err != nil {
 		return 0, err
 	}
 	if err := c.tell(f, output, plans[0]); err != nil {
 		return 0, err
 	}
-	return c.conclude(f, output)
+	return c.conclude(f, output, &plan.baseline)
 }
 
 // tell shows runs of one plan, or of its two forms with and without fencing, in full.

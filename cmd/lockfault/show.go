@@ -70,7 +70,10 @@ func (c *call) layout() results.Layout {
 
 // conclude says on standard error where the results are and why there are not more of them, and returns the exit status
 // that they deserve.
-func (c *call) conclude(f findings, output outputFlags) (int, error) {
+func (c *call) conclude(f findings, output outputFlags, known *baselineFlags) (int, error) {
+	if err := c.tellGitHub(f.report); err != nil {
+		return 0, err
+	}
 	made, all := len(f.report.Runs), len(f.report.Runs)+f.report.NotRun
 	if f.err != nil {
 		return 0, fmt.Errorf("%w; %d of %d runs were judged before that", f.err, made, all)
@@ -91,6 +94,9 @@ func (c *call) conclude(f findings, output outputFlags) (int, error) {
 		return exitFailed, nil
 	case f.report.NotRun > 0:
 		fmt.Fprintf(c.stderr, "the budget of %v was spent: %d of %d runs made\n", f.report.Budget, made, all)
+	}
+	if err := known.begin(c, f.report); err != nil {
+		return 0, err
 	}
 	return statusOf(f.report), nil
 }
