@@ -11,7 +11,7 @@ import (
 	"github.com/lockfault/lockfault/checker"
 )
 
-// baseline reads a text as a baseline of the locks mine and other.
+// baseline reads a text as a baseline of the locks mine, other and my-lock.
 func baseline(t *testing.T, text string) (*Baseline, error) {
 	t.Helper()
 	all, err := Catalogue()
@@ -22,7 +22,7 @@ func baseline(t *testing.T, text string) (*Baseline, error) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, err := LoadBaseline(path, []string{"mine", "other"}, all)
+	b, err := LoadBaseline(path, []string{"mine", "other", "my-lock"}, all)
 	var broken *FileError
 	if errors.As(err, &broken) {
 		broken.File = "b.yaml"
@@ -58,7 +58,7 @@ func TestMistakesInABaselineAreNamed(t *testing.T) {
 		{"", `b.yaml: there is no baseline in the file: begin with known: []`},
 		{"knwon: []\n", `b.yaml:1:1: baseline: unknown key "knwon"; known are known`},
 		{"known: yes\n", `b.yaml:1:8: known: want a list, such as "- lock: my-lock"`},
-		{strings.Replace(entry, "lock: mine", "lock: mien", 1), `b.yaml:2:11: lock: "mien" is none of mine, other`},
+		{strings.Replace(entry, "lock: mine", "lock: mien", 1), `b.yaml:2:11: lock: "mien" is none of mine, other, my-lock`},
 		{strings.Replace(entry, "A1", "A99", 1), `b.yaml:3:15: scenario: there is no "A99"; ` + "`lockfault list scenarios`" +
 			` names them, and one from a file must be among those that are run`},
 		{strings.Replace(entry, "effects", "effect", 1), `b.yaml:5:27: violated: "effect" is none of exclusion, effects,`},
