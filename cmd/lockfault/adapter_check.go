@@ -48,8 +48,8 @@ func adapterCheck(c *call) (int, error) {
 	case errors.As(err, &notStarted), errors.As(err, &noFile), errors.Is(err, program.ErrCommand):
 		return 0, err
 	case err != nil:
-		fmt.Fprintf(c.stdout, "FAIL  %-13s the program says what it is\n      %v\n      to do: answer hello with name and servers; "+
-			"locks/program/PROTOCOL.md has an example\n", "hello", err)
+		fmt.Fprintf(c.stdout, "FAIL  %-13s the program says what it is\n      %v\n      to do: answer hello with name and servers, "+
+			"also the first one, which has no nodes; locks/program/PROTOCOL.md has an example\n", "hello", err)
 		return exitUnexpected, nil
 	}
 	about := d.Name

@@ -1,10 +1,10 @@
 package program
 
 import (
-	"fmt"
 	"io"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // tail keeps the end of what a program says on standard error, and drops what came before. Safe for concurrent use.
@@ -55,7 +55,15 @@ func (t *tail) String() string {
 	}
 	shown := lines[max(0, len(lines)-most):]
 	for i, line := range shown {
-		shown[i] = strings.Trim(fmt.Sprintf("%q", line[max(0, len(line)-300):]), `"`)
+		shown[i] = strings.Map(printable, line[max(0, len(line)-300):])
 	}
 	return "it said on standard error: " + strings.Join(shown, " | ")
+}
+
+// printable keeps a terminal's own sequences out of what is shown.
+func printable(r rune) rune {
+	if !unicode.IsPrint(r) {
+		return unicode.ReplacementChar
+	}
+	return r
 }
