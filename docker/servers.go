@@ -156,20 +156,23 @@ func (c *cluster) SetClockRate(name string, rate float64) (nemesis.Heal, error) 
 	if err != nil {
 		return nil, err
 	}
+	unsure := c.Now() - since
 	if err := n.setClock("set", "--rate", strconv.FormatFloat(rate, 'f', 6, 64)); err != nil {
 		return nil, err
 	}
 	return func() (nemesis.Evidence, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), consoleLimit)
 		defer cancel()
+		asked := c.Now()
 		after, err := n.time(ctx)
 		if err != nil {
 			return nemesis.Evidence{}, err
 		}
 		drift := after.Sub(before) - (c.Now() - since)
+		unsure += c.Now() - asked
 		err = n.setClock("set", "--rate", "1")
-		return nemesis.Evidence{Effective: drift.Abs() > time.Millisecond, Detail: map[string]string{
-			"drift": drift.Round(time.Millisecond).String(),
+		return nemesis.Evidence{Effective: drift.Abs() > unsure+time.Millisecond, Detail: map[string]string{
+			"drift": drift.Round(time.Millisecond).String(), "give_or_take": unsure.Round(time.Microsecond).String(),
 		}}, err
 	}, nil
 }

@@ -19,6 +19,9 @@ const (
 	ServersFile  = "servers.log"   // what the lock servers said, where they are real and one may take another's place
 )
 
+// filesOfARun are those that a folder may hold, the verdicts last.
+var filesOfARun = []string{HistoryFile, PlanFile, PageFile, ServersFile, VerdictsFile}
+
 // Folder is where one command puts its files, or one run of a comparison its own.
 type Folder struct {
 	Path string
@@ -89,7 +92,7 @@ func begun(root *os.Root, report Report) []string {
 // removeFiles removes the files that lockfault writes, also half written. The verdicts go last: they tell that the others
 // may go.
 func removeFiles(root *os.Root, dir string) error {
-	for _, name := range []string{HistoryFile, PlanFile, PageFile, ServersFile, VerdictsFile} {
+	for _, name := range filesOfARun {
 		half, _ := fs.Glob(root.FS(), filepath.ToSlash(filepath.Join(dir, "."+name+"-*")))
 		for _, file := range half {
 			if err := root.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +100,7 @@ func removeFiles(root *os.Root, dir string) error {
 			}
 		}
 	}
-	for _, name := range []string{HistoryFile, PlanFile, PageFile, VerdictsFile} {
+	for _, name := range filesOfARun {
 		if err := root.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -192,8 +192,10 @@ func fill(t *testing.T, f *Folder) {
 		if run.Dir, err = f.Rel(place); err != nil {
 			t.Fatal(err)
 		}
-		if err := place.write(HistoryFile, nil); err != nil {
-			t.Fatal(err)
+		for _, name := range []string{HistoryFile, ServersFile} {
+			if err := place.write(name, nil); err != nil {
+				t.Fatal(err)
+			}
 		}
 		report.Runs = append(report.Runs, run)
 	}
@@ -222,7 +224,8 @@ func files(t *testing.T, dir string) []string {
 }
 
 var comparison = []string{
-	"plan.yaml", "redlock/pause-after-acquire/fenced/history.jsonl", "redlock/pause-after-acquire/fenced#1/history.jsonl", "verdicts.json",
+	"plan.yaml", "redlock/pause-after-acquire/fenced/history.jsonl", "redlock/pause-after-acquire/fenced/servers.log",
+	"redlock/pause-after-acquire/fenced#1/history.jsonl", "redlock/pause-after-acquire/fenced#1/servers.log", "verdicts.json",
 }
 
 func TestFolderHoldsWhatTheDesignNames(t *testing.T) {
