@@ -71,7 +71,7 @@ func (c *cluster) loseSince(n *node, synced time.Duration, detail map[string]str
 		return err
 	}
 	cut, err := n.cutBack(kept.bytes)
-	detail["aof_bytes_cut"], detail["aof_cut_back_to"] = strconv.FormatInt(cut, 10), (kept.at - c.origin).String()
+	detail["aof_bytes_cut"], detail["aof_cut_back_to"] = strconv.FormatInt(cut, 10), max(kept.at-c.origin, 0).String()
 	return err
 }
 
