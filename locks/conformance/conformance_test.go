@@ -42,7 +42,7 @@ func command(t *testing.T, sin string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "env " + strconv.Quote(mode+"="+sin) + " " + strconv.Quote(self)
+	return "env GORACE=atexit_sleep_ms=0 " + strconv.Quote(mode+"="+sin) + " " + strconv.Quote(self)
 }
 
 func TestInnocentAdaptersPass(t *testing.T) {

@@ -50,9 +50,9 @@ func silence(b *bench) error {
 	err = all[0].release(lease, patience)
 	switch {
 	case errors.Is(err, errLate), errors.Is(err, locks.ErrBroken):
-		return fmt.Errorf("A's release, with no server answering: %w", err)
+		return fmt.Errorf("%s's release, with no server answering: %w", all[0].name, err)
 	case err == nil, errors.Is(err, locks.ErrNotHeld):
-		return fmt.Errorf("A's release, with no server answering: want unknown, got %s", outcomeOf(err))
+		return fmt.Errorf("%s's release, with no server answering: want unknown, got %s", all[0].name, outcomeOf(err))
 	}
 	return nil
 }
@@ -81,7 +81,8 @@ func waits(b *bench) error {
 		return err
 	}
 	if left := time.Until(next.Until()); !next.Until().IsZero() && left < TTL*6/10 {
-		return fmt.Errorf("B's acquire, which waited: its lease ends %v after the answer; validity_ms and waited_ms do not say when", left)
+		return fmt.Errorf("%s's acquire, which waited: its lease ends %v after the answer; validity_ms and waited_ms do not say when",
+			all[1].name, left)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -49,9 +50,9 @@ func door(t *testing.T, env locks.Env) *net.TCPConn {
 }
 
 func TestWhatAProgramSendsGoesThroughDial(t *testing.T) {
-	dials := 0
+	var dials atomic.Int64
 	env := locks.Env{Nodes: []string{echoServer(t)}, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
-		dials++
+		dials.Add(1)
 		return new(net.Dialer).DialContext(ctx, network, addr)
 	}}
 	conn := door(t, env)
@@ -59,8 +60,8 @@ func TestWhatAProgramSendsGoesThroughDial(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := make([]byte, 5)
-	if _, err := io.ReadFull(conn, got); err != nil || string(got) != "hello" || dials != 1 {
-		t.Errorf("%q, %v, %d dials", got, err, dials)
+	if _, err := io.ReadFull(conn, got); err != nil || string(got) != "hello" || dials.Load() != 1 {
+		t.Errorf("%q, %v, %d dials", got, err, dials.Load())
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 func program(t *testing.T, habit string) (*Program, error) {
 	t.Helper()
 	t.Setenv(mode, habit)
+	t.Setenv("GORACE", "atexit_sleep_ms=0") // else it ends a second late
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +34,7 @@ func asLock(t *testing.T, habit string, fencing bool) (locks.Lock, *Program) {
 		t.Fatal(err)
 	}
 	l, err := p.Lock(locks.Env{
-		Client: "A", Nodes: []string{"127.0.0.1:1"}, TTL: 50 * time.Millisecond, Fencing: fencing, Rand: rng(),
+		Client: "A", Nodes: []string{"127.0.0.1:1"}, TTL: 200 * time.Millisecond, Fencing: fencing, Rand: rng(),
 	})
 	if err != nil {
 		t.Fatal(err)
