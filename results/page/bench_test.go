@@ -12,11 +12,7 @@ import (
 
 // BenchmarkPage writes the page of a comparison of the whole catalogue.
 func BenchmarkPage(b *testing.B) {
-	dir, err := comparison()
-	if err != nil {
-		b.Fatal(err)
-	}
-	folder := filepath.Join(dir, "comparison")
+	folder := comparisonFolder(b)
 	report, err := results.Load(folder)
 	if err != nil {
 		b.Fatal(err)

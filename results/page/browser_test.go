@@ -128,7 +128,9 @@ func eval[T any](b *tab, script string, helpers ...string) T {
 // wait until a script gives true. The browser looks at each frame.
 func (b *tab) wait(condition string) {
 	b.t.Helper()
-	b.do(chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(30*time.Second)))
+	if err := chromedp.Do(b.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+		b.t.Fatalf("waited for %s: %v", condition, err)
+	}
 }
 
 // quiet demands that nothing went wrong and nothing was asked of a network.

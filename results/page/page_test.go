@@ -13,7 +13,10 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/lockfault/lockfault/checker"
+	"github.com/lockfault/lockfault/checker/history"
 	"github.com/lockfault/lockfault/results"
+	"github.com/lockfault/lockfault/results/lanes"
 	"github.com/lockfault/lockfault/results/page"
 )
 
@@ -47,9 +50,7 @@ func TestAClickOnAViolationShowsItsLanes(t *testing.T) {
 	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
 	b.do(chromedp.Click(chromedp.CSS(violatedCell)))
 	b.wait(drawn)
-	if !eval[bool](b, witnessInView) {
-		t.Error("the witness is not in view")
-	}
+	b.wait(witnessInView)
 	heading := eval[string](b, `document.querySelector("#h-run").textContent`)
 	if !strings.Contains(heading, "redlock") || !strings.Contains(heading, "pause-after-acquire") || !strings.Contains(heading, "without fences") {
 		t.Errorf("the run is headed %q", heading)
@@ -112,9 +113,7 @@ func TestTheKeyboardAloneLeadsToTheWitness(t *testing.T) {
 	}
 	b.do(chromedp.KeyEvent(kb.Enter))
 	b.wait(drawn)
-	if !eval[bool](b, witnessInView) {
-		t.Error("the witness is not in view")
-	}
+	b.wait(witnessInView)
 	for range 30 {
 		if eval[bool](b, `document.activeElement.matches("canvas")`) {
 			break
@@ -134,9 +133,7 @@ func TestTheKeyboardAloneLeadsToTheWitness(t *testing.T) {
 		t.Errorf("the lanes show %v ns and, after zooming in, %v ns; want the whole, and less than a millisecond", before, after)
 	}
 	b.do(chromedp.KeyEvent("w"))
-	if !eval[bool](b, witnessInView) {
-		t.Error("w does not lead back to the witness")
-	}
+	b.wait(witnessInView) // in the next picture
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.wait(`!document.querySelector("#front").hidden`)
 	if now := eval[string](b, `document.activeElement.getAttribute("aria-label") || ""`); now != label {
@@ -148,6 +145,9 @@ func TestTheKeyboardAloneLeadsToTheWitness(t *testing.T) {
 // TestAHundredThousandOperationsStayFluid measures from the beginning of the navigation to the first picture of the lanes,
 // and then the frames while the view pans, over the whole and in the midst.
 func TestAHundredThousandOperationsStayFluid(t *testing.T) {
+	if os.Getenv("LOCKFAULT_REQUIRE_BROWSER") == "" {
+		t.Skip("NOT TESTED: it measures time, and other packages are being tested; `make test-browser` runs it alone")
+	}
 	run, files := judged(t, "busy", "many", manyOperations(100_000))
 	path := writePage(t, results.Report{Runs: []results.Run{run}}, files)
 	b := openTab(t, 1440, 1000)
@@ -338,6 +338,60 @@ func TestAPageOfFiftyScenariosIsSmall(t *testing.T) {
 	t.Logf("%d scenarios, %d runs: %d bytes", len(scenarios), len(report.Runs), out.Len())
 	if out.Len() > 3<<20 {
 		t.Errorf("a page of %d scenarios has %d bytes", len(scenarios), out.Len())
+	}
+}
+
+// TestPicturesOfTheCatalogueShowWhatWasJudged goes through every stored run with a violation: the events that its
+// verdicts.json names are in its picture, marked.
+func TestPicturesOfTheCatalogueShowWhatWasJudged(t *testing.T) {
+	folder := comparisonFolder(t)
+	report, err := results.Load(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, r := range report.Runs {
+		if r.Verdicts[checker.Exclusion].Status != checker.Violated {
+			continue
+		}
+		f, err := os.Open(filepath.Join(folder, r.Dir, results.HistoryFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, _, err := history.ReadAll(f, r.Key())
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := checker.NewCase(events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var picture bytes.Buffer
+		d := lanes.New(c, r.Verdicts)
+		if err := d.WriteSVG(&picture, lanes.Picture{Properties: []string{checker.Exclusion}}); err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range r.Verdicts[checker.Exclusion].Witness.Events {
+			e := events[i]
+			want := fmt.Sprintf(`data-lease="%s"`, e.Lease)
+			if e.Role == history.Nemesis {
+				want = fmt.Sprintf(`data-fault="%s"`, e.Process)
+			}
+			found := false
+			for line := range strings.Lines(picture.String()) {
+				time := strings.Contains(line, fmt.Sprintf(`data-from-ns="%d"`, e.Time)) || strings.Contains(line, fmt.Sprintf(`data-to-ns="%d"`, e.Time))
+				fence := e.Fence == 0 || strings.Contains(line, fmt.Sprintf(`data-fence="%d"`, e.Fence))
+				found = found || strings.Contains(line, want) && time && fence && strings.Contains(line, "witness")
+			}
+			if !found {
+				t.Errorf("%s: event %d, %s of %s at %v, is not in the picture", r.Key(), i, e.Op, e.Process, e.Time)
+			}
+		}
+		shown++
+	}
+	if shown < 100 {
+		t.Errorf("only %d violations were looked at", shown)
 	}
 }
 

@@ -16,38 +16,40 @@ import (
 	"github.com/lockfault/lockfault/results/page"
 )
 
+// workDir is made for the comparison, if a test asks for it.
+var workDir string
+
 // comparison is the folder of a real comparison of the whole catalogue, made once by the command itself.
-var comparison = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "lockfault-page")
-	if err != nil {
+var comparison = sync.OnceValues(func() (folder string, err error) {
+	if workDir, err = os.MkdirTemp("", "lockfault-page"); err != nil {
 		return "", err
 	}
-	binary := filepath.Join(dir, "lockfault")
+	binary := filepath.Join(workDir, "lockfault")
 	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/lockfault").CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("go build: %w\n%s", err, out)
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	folder := filepath.Join(dir, "comparison")
+	folder = filepath.Join(workDir, "comparison")
 	if out, err := exec.Command(binary, "compare", "--out", folder, "--quiet").CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("lockfault compare: %w\n%s", err, out)
+		return "", fmt.Errorf("lockfault compare: %w\n%s", err, out)
 	}
-	return dir, nil
+	return folder, nil
 })
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if dir, err := comparison(); code != 0 || err == nil {
-		os.RemoveAll(dir)
+	if workDir != "" {
+		os.RemoveAll(workDir)
 	}
 	os.Exit(code)
 }
 
-func comparisonFolder(t *testing.T) string {
+func comparisonFolder(t testing.TB) string {
 	t.Helper()
-	dir, err := comparison()
+	folder, err := comparison()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(dir, "comparison")
+	return folder
 }
 
 // recorder makes a history by hand.
