@@ -43,7 +43,7 @@ test-endurance:
 test-browser:
 	@if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; fi
-	LOCKFAULT_REQUIRE_BROWSER=1 $(GO) test -count 1 -timeout 20m ./results/page
+	LOCKFAULT_REQUIRE_BROWSER=1 $(GO) test -count 1 -timeout 20m ./results/page ./results/serve
 
 # pictures: A1 on redlock for the README; a test holds them to what the command makes.
 PICTURES = results/pictures

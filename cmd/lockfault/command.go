@@ -55,7 +55,8 @@ func verbs() []verb {
 		{"report", "[RUN]", "render a stored run again: a page, a picture, a table, a trace", `
   lockfault report --html > comparison.html
   lockfault report latest --svg --lock redlock --scenario A1 --fencing off > a1.svg
-  lockfault report latest --csv > runs.csv`, report},
+  lockfault report latest --csv > runs.csv
+  lockfault report --serve`, report},
 		{"clean", "", "remove the containers that a killed run left behind", `
   lockfault clean`, clean},
 	}

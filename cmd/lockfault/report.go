@@ -41,6 +41,8 @@ func (f *reportFlags) add(c *call) {
 	}
 	c.flags.StringSliceVar(&f.lock, "lock", nil, "only runs of this lock, by `NAME`; may be repeated")
 	c.flags.StringSliceVar(&f.scenario, "scenario", nil, "only runs of this scenario, by `NAME` or code; may be repeated")
+	c.flags.BoolVar(&f.serve, "serve", false, "show the whole store in a browser: search, two runs side by side, a run that is under way")
+	c.flags.StringVar(&f.addr, "addr", "127.0.0.1:0", "`ADDRESS` to serve on; port 0 is any that is free")
 	c.flags.StringVar(&f.fencing, "fencing", "both", "`WORD`: on, off or both")
 }
 
@@ -53,6 +55,12 @@ func report(c *call) (int, error) {
 	}
 	if !slices.Contains(reportFormats, f.format) {
 		return 0, usagef("--format %q: want one of %s", f.format, strings.Join(reportFormats, ", "))
+	}
+	if f.serve {
+		if len(c.args) > 0 {
+			return 0, usagef("--serve shows the whole store: leave out %q", c.args[0])
+		}
+		return c.serveStore(f.addr)
 	}
 	name := "latest"
 	if len(c.args) > 0 {

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
 
 	"github.com/lockfault/lockfault/results"
 	"github.com/lockfault/lockfault/results/page"
@@ -34,30 +30,19 @@ func storedFiles(folder string, scenarioOf map[string]string) page.Source {
 			return page.Files{}, err
 		}
 		defer root.Close()
-		files, err := openFiles(root, filepath.FromSlash(path.Join(".", r.Dir)))
+		stored, err := results.OpenRun(root, r)
+		files := page.Files{History: stored.History, Plan: stored.Plan}
 		if known, ok := scenarioOf[r.Dir]; ok {
 			files.Scenario = []byte(known)
 		} else if err == nil && files.Plan != nil {
-			var plan scenarios.PlanFile
-			plan, _, err = scenarios.ParsePlan(path.Join(r.Dir, results.PlanFile), files.Plan)
-			files.Scenario = []byte(plan.Text)
+			files.Scenario, err = scenarioText(files.Plan)
 		}
 		return files, err
 	}
 }
 
-// openFiles reads what there is. A run that broke has no history.
-func openFiles(root *os.Root, dir string) (page.Files, error) {
-	read := func(name string) ([]byte, error) {
-		text, err := root.ReadFile(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
-		return text, err
-	}
-	var f page.Files
-	var histErr, planErr error
-	f.History, histErr = read(results.HistoryFile)
-	f.Plan, planErr = read(results.PlanFile)
-	return f, errors.Join(histErr, planErr)
+// scenarioText finds the scenario in a plan.
+func scenarioText(text []byte) ([]byte, error) {
+	plan, _, err := scenarios.ParsePlan(results.PlanFile, text)
+	return []byte(plan.Text), err
 }

@@ -155,6 +155,7 @@ func draw(d *lanes.Drawing, caption string, all []series, log bool) template.HTM
 			c.top, c.bottom = max(c.top, p.value), min(c.bottom, p.value)
 		}
 	}
+	c.top = roundUp(c.top)
 	if log {
 		c.bottom, c.top = math.Pow(10, math.Floor(math.Log10(c.bottom))), math.Pow(10, math.Ceil(math.Log10(c.top)+1e-9))
 	}
@@ -214,6 +215,20 @@ func (c *chart) axes() {
 			c.Text("text", fmt.Sprintf("%.4g s", t.Seconds()), "x", x, "y", chartHeight-8, "class", "middle")
 		}
 	}
+}
+
+// roundUp is the next of 1, 2, 4, 5 or 10 times a power of ten.
+func roundUp(v float64) float64 {
+	if v <= 0 {
+		return 1
+	}
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 4, 5} {
+		if v <= m*power {
+			return m * power
+		}
+	}
+	return 10 * power
 }
 
 // roundStep divides a stretch of time into four to ten steps of 1, 2 or 5 units.

@@ -32,7 +32,7 @@ import (
 var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"anchor": anchor, "seconds": seconds,
+	"anchor": Anchor, "seconds": seconds,
 }).ParseFS(files, "*.html"))
 
 // Files are what is stored of one run. What is not there is nil.
@@ -52,10 +52,9 @@ func Write(w io.Writer, r results.Report, open Source) error {
 	if err != nil {
 		return err
 	}
-	script := embedded("lanes.js") + embedded("page.js")
 	front := newFront(r, views)
-	front.Policy = policy(script)
-	front.Style, front.Script = template.CSS(embedded("page.css")), template.JS(script)
+	front.Policy = Policy()
+	front.Style, front.Script = template.CSS(Style()), template.JS(script())
 	front.PictureStyle = template.CSS(lanes.StyleSheet)
 	front.Packs, front.Index = packs, index
 	var page bytes.Buffer
@@ -74,9 +73,15 @@ func embedded(name string) string {
 	return string(text)
 }
 
-// policy allows this script, styles, and pictures that the page makes itself.
-func policy(script string) string {
-	sum := sha256.Sum256([]byte(script))
+func script() string { return embedded("lanes.js") + embedded("page.js") }
+
+// Style is the page's style sheet, for other pages that want to look like it.
+func Style() string { return embedded("page.css") }
+
+// Policy is the Content-Security-Policy that a page states about itself: it allows its script, styles, and pictures that
+// the page makes itself.
+func Policy() string {
+	sum := sha256.Sum256([]byte(script()))
 	return "default-src 'none'; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
 }
@@ -102,8 +107,8 @@ func makeViews(r results.Report, open Source) []*view {
 	return views
 }
 
-// anchor is the address of a run within the page.
-func anchor(r results.Run) string { return "#" + url.PathEscape(key(r)) }
+// Anchor is the address of a run within the page.
+func Anchor(r results.Run) string { return "#" + url.PathEscape(key(r)) }
 
 // key names a run of a page, in which one plan may have been run on several testbeds.
 func key(r results.Run) string { return r.Testbed + "/" + r.Key() }

@@ -16,6 +16,7 @@ import (
 	"github.com/lockfault/lockfault/checker"
 	"github.com/lockfault/lockfault/checker/history"
 	"github.com/lockfault/lockfault/results"
+	"github.com/lockfault/lockfault/results/internal/browser"
 	"github.com/lockfault/lockfault/results/lanes"
 	"github.com/lockfault/lockfault/results/page"
 )
@@ -33,36 +34,36 @@ const witnessInView = `(() => {
 const drawn = `document.querySelector("[data-lanes]")?.view?.frames > 0`
 
 func TestAComparisonOpensFromAFileWithoutAskingForAnything(t *testing.T) {
-	b := openTab(t, 1440, 1000)
-	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
-	if links := eval[int](b, `document.querySelectorAll("#matrix a.side").length`); links < 400 {
+	b := browser.Open(t, 1440, 1000)
+	b.File(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	if links := browser.Eval[int](b, `document.querySelectorAll("#matrix a.side").length`); links < 400 {
 		t.Errorf("%d cells can be opened", links)
 	}
-	if answers := eval[int](b, `document.querySelectorAll(".answers tbody tr").length`); answers < 11 {
+	if answers := browser.Eval[int](b, `document.querySelectorAll(".answers tbody tr").length`); answers < 11 {
 		t.Errorf("%d locks are answered for", answers)
 	}
-	b.shoot("front-light", true)
-	b.quiet()
+	b.Shoot("front-light", true)
+	b.Quiet()
 }
 
 func TestAClickOnAViolationShowsItsLanes(t *testing.T) {
-	b := openTab(t, 1440, 1000)
-	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
-	b.do(chromedp.Click(chromedp.CSS(violatedCell)))
-	b.wait(drawn)
-	b.wait(witnessInView)
-	heading := eval[string](b, `document.querySelector("#h-run").textContent`)
+	b := browser.Open(t, 1440, 1000)
+	b.File(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	b.Do(chromedp.Click(chromedp.CSS(violatedCell)))
+	b.Wait(drawn)
+	b.Wait(witnessInView)
+	heading := browser.Eval[string](b, `document.querySelector("#h-run").textContent`)
 	if !strings.Contains(heading, "redlock") || !strings.Contains(heading, "pause-after-acquire") || !strings.Contains(heading, "without fences") {
 		t.Errorf("the run is headed %q", heading)
 	}
-	if sentence := eval[string](b, `document.querySelector(".story").textContent`); !strings.Contains(sentence, "B was granted at 10.021 s while A") {
+	if sentence := browser.Eval[string](b, `document.querySelector(".story").textContent`); !strings.Contains(sentence, "B was granted at 10.021 s while A") {
 		t.Errorf("the story is %q", sentence)
 	}
-	if reds := eval[int](b, `countInk("bad")`, withInk); reds < 200 {
+	if reds := browser.Eval[int](b, `countInk("bad")`, browser.WithInk); reds < 200 {
 		t.Errorf("%d pixels of the lanes are in the colour of a violation", reds)
 	}
 	for _, download := range []string{"history", "scenario", "plan", "picture"} {
-		size := eval[int](b, fmt.Sprintf(`+[...document.querySelectorAll("[data-downloads] button")].find(a => a.textContent.includes(%q)).dataset.bytes`, download))
+		size := browser.Eval[int](b, fmt.Sprintf(`+[...document.querySelectorAll("[data-downloads] button")].find(a => a.textContent.includes(%q)).dataset.bytes`, download))
 		if size < 100 {
 			t.Errorf("the download of the %s has %d bytes", download, size)
 		}
@@ -71,75 +72,75 @@ func TestAClickOnAViolationShowsItsLanes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := b.download(`[data-downloads] button`); !bytes.Equal(got, want) {
+	if got := b.Download(`[data-downloads] button`); !bytes.Equal(got, want) {
 		t.Errorf("the history that the page gives out has %d bytes and is not the stored one of %d", len(got), len(want))
 	}
-	b.shoot("run-light", true)
-	b.quiet()
+	b.Shoot("run-light", true)
+	b.Quiet()
 }
 
 func TestAnInnocentRunShowsNoViolation(t *testing.T) {
-	b := openTab(t, 1440, 1000)
-	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "#"+url.PathEscape("sim/consensus/node-restarts-empty/fenced#1"))
-	b.wait(drawn)
-	if stories := eval[int](b, `document.querySelectorAll(".story:not(.fine)").length`); stories != 0 {
+	b := browser.Open(t, 1440, 1000)
+	b.File(filepath.Join(comparisonFolder(t), results.PageFile), "#"+url.PathEscape("sim/consensus/node-restarts-empty/fenced#1"))
+	b.Wait(drawn)
+	if stories := browser.Eval[int](b, `document.querySelectorAll(".story:not(.fine)").length`); stories != 0 {
 		t.Errorf("%d stories of violations", stories)
 	}
-	if wide := eval[bool](b, `(v => v.from <= 0 && v.to >= v.data.end)(document.querySelector("[data-lanes]").view)`); !wide {
+	if wide := browser.Eval[bool](b, `(v => v.from <= 0 && v.to >= v.data.end)(document.querySelector("[data-lanes]").view)`); !wide {
 		t.Error("a history without a violation does not begin with the whole")
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 func TestTheKeyboardAloneLeadsToTheWitness(t *testing.T) {
-	b := openTab(t, 1440, 1000)
-	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	b := browser.Open(t, 1440, 1000)
+	b.File(filepath.Join(comparisonFolder(t), results.PageFile), "")
 	const inMatrix = `document.activeElement.matches("a.side")`
 	for range 20 {
-		if eval[bool](b, inMatrix) {
+		if browser.Eval[bool](b, inMatrix) {
 			break
 		}
-		b.do(chromedp.KeyEvent(kb.Tab))
+		b.Do(chromedp.KeyEvent(kb.Tab))
 	}
-	if !eval[bool](b, inMatrix) {
+	if !browser.Eval[bool](b, inMatrix) {
 		t.Fatal("the tab key does not lead into the matrix")
 	}
 	for range 8 { // from none to redlock
-		b.do(chromedp.KeyEvent(kb.ArrowRight))
+		b.Do(chromedp.KeyEvent(kb.ArrowRight))
 	}
-	label := eval[string](b, `document.activeElement.getAttribute("aria-label")`)
+	label := browser.Eval[string](b, `document.activeElement.getAttribute("aria-label")`)
 	if !strings.HasPrefix(label, "redlock, pause-after-acquire, without fences: holders at once two") {
 		t.Fatalf("the arrows lead to %q", label)
 	}
-	b.do(chromedp.KeyEvent(kb.Enter))
-	b.wait(drawn)
-	b.wait(witnessInView)
+	b.Do(chromedp.KeyEvent(kb.Enter))
+	b.Wait(drawn)
+	b.Wait(witnessInView)
 	for range 30 {
-		if eval[bool](b, `document.activeElement.matches("canvas")`) {
+		if browser.Eval[bool](b, `document.activeElement.matches("canvas")`) {
 			break
 		}
-		b.do(chromedp.KeyEvent(kb.Tab))
+		b.Do(chromedp.KeyEvent(kb.Tab))
 	}
-	b.do(chromedp.KeyEvent("0"), chromedp.KeyEvent("n"))
-	if told := eval[string](b, `document.querySelector(".lanes-read").textContent`); !strings.Contains(told, " s: A, acquire, ok") {
+	b.Do(chromedp.KeyEvent("0"), chromedp.KeyEvent("n"))
+	if told := browser.Eval[string](b, `document.querySelector(".lanes-read").textContent`); !strings.Contains(told, " s: A, acquire, ok") {
 		t.Errorf("the first event is told as %q", told)
 	}
-	before := eval[float64](b, `(v => v.to - v.from)(document.querySelector("[data-lanes]").view)`)
+	before := browser.Eval[float64](b, `(v => v.to - v.from)(document.querySelector("[data-lanes]").view)`)
 	for range 30 {
-		b.do(chromedp.KeyEvent("+"))
+		b.Do(chromedp.KeyEvent("+"))
 	}
-	after := eval[float64](b, `(v => v.to - v.from)(document.querySelector("[data-lanes]").view)`)
+	after := browser.Eval[float64](b, `(v => v.to - v.from)(document.querySelector("[data-lanes]").view)`)
 	if before < 16e9 || after > 1e6 {
 		t.Errorf("the lanes show %v ns and, after zooming in, %v ns; want the whole, and less than a millisecond", before, after)
 	}
-	b.do(chromedp.KeyEvent("w"))
-	b.wait(witnessInView) // in the next picture
-	b.do(chromedp.KeyEvent(kb.Escape))
-	b.wait(`!document.querySelector("#front").hidden`)
-	if now := eval[string](b, `document.activeElement.getAttribute("aria-label") || ""`); now != label {
+	b.Do(chromedp.KeyEvent("w"))
+	b.Wait(witnessInView) // in the next picture
+	b.Do(chromedp.KeyEvent(kb.Escape))
+	b.Wait(`!document.querySelector("#front").hidden`)
+	if now := browser.Eval[string](b, `document.activeElement.getAttribute("aria-label") || ""`); now != label {
 		t.Errorf("after Escape the focus is on %q, not on the cell it came from", now)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // TestAHundredThousandOperationsStayFluid measures from the beginning of the navigation to the first picture of the lanes,
@@ -150,29 +151,29 @@ func TestAHundredThousandOperationsStayFluid(t *testing.T) {
 	}
 	run, files := judged(t, "busy", "many", manyOperations(100_000))
 	path := writePage(t, results.Report{Runs: []results.Run{run}}, files)
-	b := openTab(t, 1440, 1000)
-	b.open(path, "")
-	b.wait(drawn)
-	opened := eval[float64](b, `new Promise(done => { const v = document.querySelector("[data-lanes]").view; v.zoom(0.9); requestAnimationFrame(() => requestAnimationFrame(() => done(v.firstPicture))); })`)
+	b := browser.Open(t, 1440, 1000)
+	b.File(path, "")
+	b.Wait(drawn)
+	opened := browser.Eval[float64](b, `new Promise(done => { const v = document.querySelector("[data-lanes]").view; v.zoom(0.9); requestAnimationFrame(() => requestAnimationFrame(() => done(v.firstPicture))); })`)
 	t.Logf("interactive after %.0f ms", opened)
 	if opened <= 0 || opened > 2000 {
 		t.Errorf("the lanes of 100,000 operations are interactive after %.0f ms, want less than 2000", opened)
 	}
-	idle := eval[float64](b, `idleRate()`, withPan)
+	idle := browser.Eval[float64](b, `idleRate()`, browser.WithPan)
 	want := min(30, 0.8*idle) // a machine that has other things to do cannot give more
 	t.Logf("an idle page has %.0f frames a second", idle)
 	for _, of := range []struct {
 		what  string
 		share float64
 	}{{"the whole", 1}, {"a tenth", 0.1}, {"a thousandth", 0.001}} {
-		rate := eval[float64](b, fmt.Sprintf(`panRate(%v)`, of.share), withPan)
+		rate := browser.Eval[float64](b, fmt.Sprintf(`panRate(%v)`, of.share), browser.WithPan)
 		t.Logf("%s pans at %.0f frames a second", of.what, rate)
 		if rate < want {
 			t.Errorf("%s pans at %.0f frames a second, want %.0f", of.what, rate, want)
 		}
 	}
-	b.shoot("many", false)
-	b.quiet()
+	b.Shoot("many", false)
+	b.Quiet()
 }
 
 func TestNamesInAHistoryStayText(t *testing.T) {
@@ -181,20 +182,20 @@ func TestNamesInAHistoryStayText(t *testing.T) {
 	run.Title, run.Code, run.Because = nasty[0], nasty[3], nasty[2]
 	files.Scenario = []byte(nasty[0] + nasty[3])
 	report := results.Report{Command: nasty[0], Versions: map[string]string{nasty[1]: nasty[3]}, Runs: []results.Run{run, {Lock: nasty[2], Scenario: nasty[1], Unsupported: nasty[0]}}}
-	b := openTab(t, 1440, 1000)
-	b.open(writePage(t, report, files), "")
-	b.do(chromedp.Click(chromedp.CSS("a.side")))
-	b.wait(drawn)
-	if hacked := eval[bool](b, `"hacked" in window || document.querySelector("main img, main script, main b b") !== null`); hacked {
+	b := browser.Open(t, 1440, 1000)
+	b.File(writePage(t, report, files), "")
+	b.Do(chromedp.Click(chromedp.CSS("a.side")))
+	b.Wait(drawn)
+	if hacked := browser.Eval[bool](b, `"hacked" in window || document.querySelector("main img, main script, main b b") !== null`); hacked {
 		t.Error("a name became markup")
 	}
-	text := eval[string](b, `document.querySelector("#run").textContent + document.querySelector("#front").textContent`)
+	text := browser.Eval[string](b, `document.querySelector("#run").textContent + document.querySelector("#front").textContent`)
 	for _, name := range nasty {
 		if !strings.Contains(text, name) {
 			t.Errorf("%q is not on the page as text", name)
 		}
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // finding is what the audit of a page says.
@@ -204,11 +205,11 @@ type finding struct {
 }
 
 func TestEverybodyCanReadThePage(t *testing.T) {
-	b := openTab(t, 1440, 1000)
-	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	b := browser.Open(t, 1440, 1000)
+	b.File(filepath.Join(comparisonFolder(t), results.PageFile), "")
 	audit := func(what string) {
 		t.Helper()
-		found := eval[finding](b, `audit()`, withAudit)
+		found := browser.Eval[finding](b, `audit()`, browser.WithAudit)
 		if found.Texts < 100 {
 			t.Errorf("%s: only %d texts were looked at", what, found.Texts)
 		}
@@ -217,25 +218,25 @@ func TestEverybodyCanReadThePage(t *testing.T) {
 		}
 	}
 	for _, scheme := range []string{"light", "dark"} {
-		b.media("", scheme)
+		b.Media("", scheme)
 		audit("the front, " + scheme)
-		b.do(chromedp.Click(chromedp.CSS(violatedCell)))
-		b.wait(drawn)
+		b.Do(chromedp.Click(chromedp.CSS(violatedCell)))
+		b.Wait(drawn)
 		audit("a run, " + scheme)
-		b.do(chromedp.KeyEvent(kb.Escape))
-		b.wait(`!document.querySelector("#front").hidden`)
+		b.Do(chromedp.KeyEvent(kb.Escape))
+		b.Wait(`!document.querySelector("#front").hidden`)
 	}
 }
 
 func TestTheAuditFindsWhatIsWrong(t *testing.T) {
 	run, files := judged(t, "redlock", "pause", twoHolders("A", "B", "stock"))
-	b := openTab(t, 1000, 800)
-	b.open(writePage(t, results.Report{Runs: []results.Run{run}}, files), "")
-	b.wait(drawn)
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("main").insertAdjacentHTML("beforeend",
+	b := browser.Open(t, 1000, 800)
+	b.File(writePage(t, results.Report{Runs: []results.Run{run}}, files), "")
+	b.Wait(drawn)
+	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector("main").insertAdjacentHTML("beforeend",
 		'<p style="color:#999">pale</p><button></button><table><tr><th>head</th></tr></table><h4>deep</h4><i id="main">x</i>' +
 		'<div style="width:50px;overflow:auto"><span>wwwwwwwwwwwwwwwwwwwwww</span></div>')`))
-	found := strings.Join(eval[finding](b, `audit()`, withAudit).Problems, "\n")
+	found := strings.Join(browser.Eval[finding](b, `audit()`, browser.WithAudit).Problems, "\n")
 	for _, want := range []string{"contrast 2.85, want 4.5: p pale", "no name: button", "no scope: th head", "id twice: main", "scrolls and cannot be focused: div"} {
 		if !strings.Contains(found, want) {
 			t.Errorf("the audit does not find %q; it finds\n%s", want, found)
@@ -244,41 +245,41 @@ func TestTheAuditFindsWhatIsWrong(t *testing.T) {
 }
 
 func TestThePageFitsAPhoneAndADarkRoom(t *testing.T) {
-	b := openTab(t, 390, 844)
-	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	b := browser.Open(t, 390, 844)
+	b.File(filepath.Join(comparisonFolder(t), results.PageFile), "")
 	fits := func(what string) {
 		t.Helper()
-		if width := eval[int](b, `document.documentElement.scrollWidth`); width > 390 {
+		if width := browser.Eval[int](b, `document.documentElement.scrollWidth`); width > 390 {
 			t.Errorf("%s is %d pixels wide on a phone of 390", what, width)
 		}
 	}
 	fits("the front")
-	b.shoot("front-phone", false)
-	b.do(chromedp.Click(chromedp.CSS(violatedCell)))
-	b.wait(drawn)
+	b.Shoot("front-phone", false)
+	b.Do(chromedp.Click(chromedp.CSS(violatedCell)))
+	b.Wait(drawn)
 	fits("a run")
-	b.shoot("run-phone", true)
-	b.media("", "dark")
-	b.do(chromedp.EmulateViewport(1440, 1000))
-	b.wait(`getComputedStyle(document.body).backgroundColor !== "rgb(255, 255, 255)"`)
-	b.wait(`document.querySelector("[data-lanes]").view.paint.paper !== "#fff"`)
-	b.shoot("run-dark", true)
-	b.do(chromedp.KeyEvent(kb.Escape))
-	b.wait(`!document.querySelector("#front").hidden`)
-	b.shoot("front-dark", true)
-	b.quiet()
+	b.Shoot("run-phone", true)
+	b.Media("", "dark")
+	b.Do(chromedp.EmulateViewport(1440, 1000))
+	b.Wait(`getComputedStyle(document.body).backgroundColor !== "rgb(255, 255, 255)"`)
+	b.Wait(`document.querySelector("[data-lanes]").view.paint.paper !== "#fff"`)
+	b.Shoot("run-dark", true)
+	b.Do(chromedp.KeyEvent(kb.Escape))
+	b.Wait(`!document.querySelector("#front").hidden`)
+	b.Shoot("front-dark", true)
+	b.Quiet()
 }
 
 // TestAMonochromePrintOfTheMatrixIsReadable prints on A4: nothing is cut off, and no two cells that say different things
 // look the same without colour.
 func TestAMonochromePrintOfTheMatrixIsReadable(t *testing.T) {
-	b := openTab(t, 1047, 720) // A4 landscape without margins
-	b.open(filepath.Join(comparisonFolder(t), results.PageFile), "")
-	b.media("print", "")
-	if cut := eval[bool](b, `[...document.querySelectorAll(".scroll")].some(s => s.scrollWidth > s.clientWidth + 1)`); cut {
+	b := browser.Open(t, 1047, 720) // A4 landscape without margins
+	b.File(filepath.Join(comparisonFolder(t), results.PageFile), "")
+	b.Media("print", "")
+	if cut := browser.Eval[bool](b, `[...document.querySelectorAll(".scroll")].some(s => s.scrollWidth > s.clientWidth + 1)`); cut {
 		t.Error("a table is wider than the paper")
 	}
-	looks := eval[map[string][]string](b, `Object.fromEntries(Object.entries(Object.groupBy(document.querySelectorAll("#matrix a.side"),
+	looks := browser.Eval[map[string][]string](b, `Object.fromEntries(Object.entries(Object.groupBy(document.querySelectorAll("#matrix a.side"),
 		a => a.innerText.replace(/\s+/g, " "))).map(([text, all]) => [text, [...new Set(all.map(a => a.getAttribute("aria-label").replace(/^.*?: /, "")))]]))`)
 	for text, meanings := range looks {
 		if len(meanings) != 1 {
@@ -288,19 +289,19 @@ func TestAMonochromePrintOfTheMatrixIsReadable(t *testing.T) {
 	if len(looks) < 5 {
 		t.Errorf("only %d kinds of cells: %v", len(looks), looks)
 	}
-	if colours := eval[[]string](b, `[...new Set([...document.querySelectorAll("#matrix *")].map(e => getComputedStyle(e).color))].filter(c => { const [r, g, b] = c.match(/\d+/g); return r !== g || g !== b })`); len(colours) > 0 {
+	if colours := browser.Eval[[]string](b, `[...new Set([...document.querySelectorAll("#matrix *")].map(e => getComputedStyle(e).color))].filter(c => { const [r, g, b] = c.match(/\d+/g); return r !== g || g !== b })`); len(colours) > 0 {
 		t.Errorf("the matrix is printed in %v", colours)
 	}
-	b.shoot("front-print", true)
-	b.media("", "")
-	b.do(chromedp.Click(chromedp.CSS(violatedCell)))
-	b.wait(drawn)
-	b.media("print", "")
-	if !eval[bool](b, `(s => s && s.getBoundingClientRect().height > 100)(document.querySelector("[data-picture] svg"))`) {
+	b.Shoot("front-print", true)
+	b.Media("", "")
+	b.Do(chromedp.Click(chromedp.CSS(violatedCell)))
+	b.Wait(drawn)
+	b.Media("print", "")
+	if !browser.Eval[bool](b, `(s => s && s.getBoundingClientRect().height > 100)(document.querySelector("[data-picture] svg"))`) {
 		t.Error("the picture is not printed")
 	}
-	b.shoot("run-print", true)
-	b.quiet()
+	b.Shoot("run-print", true)
+	b.Quiet()
 }
 
 // TestAPageOfFiftyScenariosIsSmall has all histories in it.
@@ -419,16 +420,16 @@ func TestABrokenHistoryCostsItsOwnRunOnly(t *testing.T) {
 	if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	b := openTab(t, 1000, 800)
-	b.open(path, "")
+	b := browser.Open(t, 1000, 800)
+	b.File(path, "")
 	for lock, want := range map[string]string{"good": "exclusion violated", "bad": "cannot be drawn", "missing": "could not be read", "failed": "panic: <nil>"} {
-		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#hand%%2F%s%%2Fpause%%2Funfenced%%231"`, lock)))
-		b.wait(fmt.Sprintf(`document.body.dataset.shown === "hand/%s/pause/unfenced#1"`, lock))
-		if text := eval[string](b, `document.querySelector("#run").textContent`); !strings.Contains(text, want) {
+		b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`location.hash = "#hand%%2F%s%%2Fpause%%2Funfenced%%231"`, lock)))
+		b.Wait(fmt.Sprintf(`document.body.dataset.shown === "hand/%s/pause/unfenced#1"`, lock))
+		if text := browser.Eval[string](b, `document.querySelector("#run").textContent`); !strings.Contains(text, want) {
 			t.Errorf("the run of %s does not say %q:\n%s", lock, want, text)
 		}
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 func TestTheSameReportGivesTheSamePage(t *testing.T) {

@@ -1,9 +1,9 @@
-package page_test
+package browser
 
-// Scripts that tests put before what they evaluate.
+// Scripts that tests put before what they evaluate: helpers of Eval.
 
-// withInk counts the pixels of the lanes that have a colour of the page.
-const withInk = `
+// WithInk counts the pixels of the lanes that have a colour of the page.
+const WithInk = `
 const countInk = name => {
 	const view = document.querySelector("[data-lanes]").view, {width, height} = view.canvas;
 	const hex = view.paint[name].slice(1), want = [0, 2, 4].map(i => parseInt(hex.slice(i, i + 2), 16));
@@ -13,9 +13,9 @@ const countInk = name => {
 	return n;
 };`
 
-// withPan pans a share of the whole for a second and a half, and counts frames; idleRate counts those of a page that does
+// WithPan pans a share of the whole for a second and a half, and counts frames; idleRate counts those of a page that does
 // nothing, which is all that the machine has to give.
-const withPan = `
+const WithPan = `
 const frames = work => new Promise(done => {
 	let n = 0, began = 0;
 	const step = now => {
@@ -37,10 +37,10 @@ const panRate = async share => {
 	return rate * Math.min(1, (view.frames - before) / asked);
 };`
 
-// withAudit looks for what keeps somebody from reading or using the page: text with a contrast below WCAG 2.2's 4.5 to 1
+// WithAudit looks for what keeps somebody from reading or using the page: text with a contrast below WCAG 2.2's 4.5 to 1
 // (3 to 1 if it is large), controls and pictures without a name, headers of tables without a scope, headings that skip a
 // level, one id for two elements, things that scroll and cannot be reached by keys.
-const withAudit = `
+const WithAudit = `
 const audit = () => {
 	const problems = [];
 	const visible = e => e.checkVisibility({opacityProperty: true, visibilityProperty: true}) && e.getClientRects().length > 0;

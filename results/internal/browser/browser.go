@@ -1,4 +1,6 @@
-package page_test
+// Package browser drives a real Chromium through the DevTools protocol, for tests of what we write for browsers. Nothing
+// but tests may use it.
+package browser
 
 import (
 	"context"
@@ -7,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,8 +24,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tab is a page of a real browser that notes what should not happen.
-type tab struct {
+// Tab is a page of a real browser that notes what should not happen. One goroutine uses it.
+type Tab struct {
 	t   *testing.T
 	ctx context.Context
 
@@ -31,8 +34,9 @@ type tab struct {
 	requests []string // beyond the page itself
 }
 
-// openTab starts a browser for one test. Without one the test is skipped, or fails if one was promised.
-func openTab(t *testing.T, width, height int) *tab {
+// Open starts a browser for one test. Without one the test is skipped, or fails if one was promised by
+// LOCKFAULT_REQUIRE_BROWSER.
+func Open(t *testing.T, width, height int) *Tab {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
@@ -53,14 +57,14 @@ func openTab(t *testing.T, width, height int) *tab {
 	t.Cleanup(stopBrowser)
 	ctx, closeTab := chromedp.NewContext(allocator)
 	t.Cleanup(closeTab)
-	b := &tab{t: t, ctx: ctx}
+	b := &Tab{t: t, ctx: ctx}
 	if err := chromedp.Listen(ctx, b.note); err != nil {
 		t.Fatal(err)
 	}
 	var cancel context.CancelFunc
 	b.ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
 	t.Cleanup(cancel)
-	b.do(command(network.Enable, network.EnableParams{}), command(cdplog.Enable, cdp.Empty{}), chromedp.EmulateViewport(int64(width), int64(height)))
+	b.Do(command(network.Enable, network.EnableParams{}), command(cdplog.Enable, cdp.Empty{}), chromedp.EmulateViewport(int64(width), int64(height)))
 	return b
 }
 
@@ -72,7 +76,7 @@ func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.V
 	}
 }
 
-func (b *tab) note(event any) {
+func (b *Tab) note(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
@@ -93,25 +97,26 @@ func (b *tab) note(event any) {
 	}
 }
 
-func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+// Do carries out actions; a failure ends the test.
+func (b *Tab) Do(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
 	if err := chromedp.Do(b.ctx, actions...); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// open shows a file. Its address in the page may be empty.
-func (b *tab) open(path, hash string) {
+// File shows a file. Its address in the page may be empty.
+func (b *Tab) File(path, hash string) {
 	b.t.Helper()
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.do(chromedp.Navigate("file://"+absolute+hash), chromedp.WaitReady(chromedp.CSS("html.scripted")))
+	b.Do(chromedp.Navigate("file://"+absolute+hash), chromedp.WaitReady(chromedp.CSS("html.scripted")))
 }
 
-// eval runs a script, which may be a promise, and reads what it gives. Helpers go before it.
-func eval[T any](b *tab, script string, helpers ...string) T {
+// Eval runs a script, which may be a promise, and reads what it gives. Helpers go before it.
+func Eval[T any](b *Tab, script string, helpers ...string) T {
 	b.t.Helper()
 	whole := "(async () => { " + strings.Join(helpers, "\n") + " return JSON.stringify(await (" + script + ")) ?? 'null' })()"
 	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](whole, chromedp.EvalAwaitPromise))
@@ -125,16 +130,16 @@ func eval[T any](b *tab, script string, helpers ...string) T {
 	return value
 }
 
-// wait until a script gives true. The browser looks at each frame.
-func (b *tab) wait(condition string) {
+// Wait until a script gives true. The browser looks at each frame.
+func (b *Tab) Wait(condition string) {
 	b.t.Helper()
 	if err := chromedp.Do(b.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(30*time.Second))); err != nil {
 		b.t.Fatalf("waited for %s: %v", condition, err)
 	}
 }
 
-// quiet demands that nothing went wrong and nothing was asked of a network.
-func (b *tab) quiet() {
+// Quiet demands that nothing went wrong and nothing was asked of a network.
+func (b *Tab) Quiet() {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,8 +151,8 @@ func (b *tab) quiet() {
 	}
 }
 
-// shoot writes a picture for review, which git ignores.
-func (b *tab) shoot(name string, whole bool) {
+// Shoot writes a picture for review to the folder screenshots, which git ignores.
+func (b *Tab) Shoot(name string, whole bool) {
 	b.t.Helper()
 	action := chromedp.CaptureScreenshot()
 	if whole {
@@ -165,18 +170,18 @@ func (b *tab) shoot(name string, whole bool) {
 	}
 }
 
-// media pretends another medium or colour scheme; both empty are the browser's own.
-func (b *tab) media(medium, scheme string) {
+// Media pretends another medium or colour scheme; both empty are the browser's own.
+func (b *Tab) Media(medium, scheme string) {
 	b.t.Helper()
 	p := emulation.SetEmulatedMediaParams{Media: medium}
 	if scheme != "" {
 		p.Features = []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}
 	}
-	b.do(command(emulation.SetEmulatedMedia, p))
+	b.Do(command(emulation.SetEmulatedMedia, p))
 }
 
-// download clicks a link and returns the file that the browser saves.
-func (b *tab) download(link string) []byte {
+// Download clicks a link and returns the file that the browser saves.
+func (b *Tab) Download(link string) []byte {
 	b.t.Helper()
 	dir := b.t.TempDir()
 	ended := make(chan *cdpbrowser.EventDownloadProgress, 100)
@@ -195,7 +200,7 @@ func (b *tab) download(link string) []byte {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.do(chromedp.Click(chromedp.CSS(link)))
+	b.Do(chromedp.Click(chromedp.CSS(link)))
 	select {
 	case e := <-ended:
 		text, err := os.ReadFile(filepath.Join(dir, e.GUID))
@@ -207,4 +212,11 @@ func (b *tab) download(link string) []byte {
 		b.t.Fatal("the download does not end")
 	}
 	return nil
+}
+
+// Complaints are the errors on the console so far.
+func (b *Tab) Complaints() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.problems)
 }
