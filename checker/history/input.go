@@ -21,6 +21,9 @@ const (
 // sniffed is how many bytes of the beginning are looked at to tell what they are.
 const sniffed = 4096
 
+// inputBuffer is how many bytes are read at a time.
+const inputBuffer = 64 << 10
+
 // foreign are beginnings of files that are no history, with what to do about them.
 var foreign = []struct{ magic, what string }{
 	{"\x28\xb5\x2f\xfd", "it is compressed with zstd; give it decompressed, as in: zstdcat FILE | lockfault check -"},
@@ -40,13 +43,13 @@ const utf16 = "it is UTF-16; convert it, as in: iconv -f UTF-16 -t UTF-8 FILE | 
 
 // openInput decompresses what is gzip, whatever its name, drops a byte order mark, and tells the format.
 func openInput(r io.Reader) (*bufio.Reader, Format, error) {
-	in := bufio.NewReaderSize(r, 64<<10)
+	in := bufio.NewReaderSize(r, inputBuffer)
 	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
 		unzipped, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, "", unzipError(err)
 		}
-		in = bufio.NewReaderSize(unzip{unzipped}, 64<<10)
+		in = bufio.NewReaderSize(unzip{unzipped}, inputBuffer)
 	}
 	if mark, _ := in.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		_, _ = in.Discard(len(mark))

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/lockfault/lockfault/checker/history/internal/intern"
 )
@@ -57,7 +58,7 @@ func ReadAll(r io.Reader, name string) (events []Event, warnings []string, err e
 	return events, reader.Warnings(), err
 }
 
-// ReadAll reads what remains, as the function of this name does.
+// ReadAll reads what remains, as the function of this name does. JSON lines are parsed on all processors.
 func (r *Reader) ReadAll() ([]Event, error) {
 	events, err := r.readRest()
 	if r.order.heard && len(events) > 0 {
@@ -66,39 +67,39 @@ func (r *Reader) ReadAll() ([]Event, error) {
 	return events, err
 }
 
-func (r *Reader) readRest() ([]Event, error) {
-	size := sizeOf(r.in)
-	var events []Event
-	roomy := false // no append has made room since make did
-	for {
+func (r *Reader) readRest() ([]Event, error) { return r.readAll(blockSize, workers()) }
+
+func (r *Reader) readAll(size, workers int) (events []Event, err error) {
+	if r.codec == nil {
+		err = r.open()
+	}
+	if j, ok := r.codec.(*jsonLines); ok && err == nil && workers > 0 {
+		events = r.readBlocks(j, size, workers)
+	}
+	for err == nil {
 		n := len(events)
-		if roomy && n < cap(events) {
-			events = events[:n+1] // zero, as make left it
-		} else {
-			roomy = false
-			events = append(events, Event{})
-		}
-		if err := r.next(&events[n]); err != nil {
-			if err == io.EOF {
-				err = nil
-			}
-			if events = events[:n]; n == 0 {
-				events = nil
-			}
-			return events, err
+		events = append(events, Event{})
+		if err = r.next(&events[n]); err != nil {
+			events = events[:n]
+			break
 		}
 		if r.format == EDN {
 			r.lines = append(r.lines, int32(min(r.line, math.MaxInt32)))
 		}
-		if len(events) == sample && size > 0 {
+		if all := sizeOf(r.in); n+1 == sample && all > 0 {
 			// Growing by appending would for a moment hold the history twice. Later lines have longer numbers, so this
 			// is rather too much.
-			total := float64(sample) * float64(size) / float64(r.codec.read())
-			room := make([]Event, sample, max(sample, int(total)))
-			copy(room, events)
-			events, roomy = room, true
+			total := float64(sample) * float64(all) / float64(r.codec.read())
+			events = slices.Grow(events, max(0, int(total)-sample))
 		}
 	}
+	if len(events) == 0 {
+		events = nil
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	return events, err
 }
 
 // sample is how many events tell how many there will be.
@@ -204,12 +205,17 @@ func (r *Reader) open() error {
 
 // jsonLines is the format that a Writer writes.
 type jsonLines struct {
-	reader  *Reader
-	lines   lines
-	number  int // of the current line
-	bytes   int64
-	scanner scanner
-	seen    intern.Table // strings that decode made
+	reader *Reader
+	lines  lines
+	number int // of the current line
+	bytes  int64
+	parser
+}
+
+// parser reads lines. Not safe for concurrent use.
+type parser struct {
+	scanner
+	seen intern.Table // strings that encoding/json made
 }
 
 func (j *jsonLines) at() int     { return j.number }
@@ -233,25 +239,28 @@ func (j *jsonLines) next(e *Event) error {
 		line = bytes.TrimSuffix(line, []byte("\r"))
 	}
 	j.bytes += int64(len(line)) + 1
-	if j.scanner.scan(line, e) {
+	if j.scan(line, e) {
 		return nil
 	}
 	if !whole && !json.Valid(line) {
 		j.reader.warn(j.number, "the last line is cut off after %d bytes and was left out", len(line))
 		return io.EOF
 	}
-	*e = Event{}
-	if *e, err = decode(line); err != nil {
+	if err = j.decode(line, e); err != nil {
 		return fmt.Errorf("%s:%d: %w", j.reader.name, j.number, err)
 	}
-	j.intern(e)
 	return nil
 }
 
-// intern lets equal strings share their memory.
-func (j *jsonLines) intern(e *Event) {
-	for _, s := range []*string{&e.Process, &e.Resource, &e.Lease, &e.By, &e.Error} {
-		*s = j.seen.String(*s)
+// decode reads a line that scan does not know. Equal strings share their memory.
+func (p *parser) decode(line []byte, e *Event) (err error) {
+	*e = Event{} // scan may have left something
+	if *e, err = decode(line); err != nil {
+		return err
 	}
-	e.Role, e.Op = Role(j.seen.String(string(e.Role))), Op(j.seen.String(string(e.Op)))
+	for _, s := range []*string{&e.Process, &e.Resource, &e.Lease, &e.By, &e.Error} {
+		*s = p.seen.String(*s)
+	}
+	e.Role, e.Op = Role(p.seen.String(string(e.Role))), Op(p.seen.String(string(e.Op)))
+	return nil
 }
