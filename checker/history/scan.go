@@ -27,7 +27,7 @@ func (s *scanner) scan(line []byte, e *Event) bool {
 	e.Time = time.Duration(s.number())
 	s.expect(`,"process":"`)
 	e.Process = s.text(&s.last.Process)
-	if s.skip(`,"role":"`) {
+	if s.field(`,"role":"`) {
 		e.Role = Role(s.text((*string)(&s.last.Role)))
 	}
 	s.expect(`,"type":"`)
@@ -43,33 +43,38 @@ func (s *scanner) scan(line []byte, e *Event) bool {
 
 // optional reads the fields that may be absent, in the order of Event.
 func (s *scanner) optional(e *Event) {
-	if s.skip(`,"resource":"`) {
+	if s.field(`,"resource":"`) {
 		e.Resource = s.text(&s.last.Resource)
 	}
-	if s.skip(`,"lease":"`) {
+	if s.field(`,"lease":"`) {
 		e.Lease = s.text(&s.last.Lease)
 	}
-	if s.skip(`,"by":"`) {
+	if s.field(`,"by":"`) {
 		e.By = s.text(&s.last.By)
 	}
-	if s.skip(`,"value":`) {
+	if s.field(`,"value":`) {
 		e.Value = s.number()
 	}
-	if s.skip(`,"version":`) {
+	if s.field(`,"version":`) {
 		e.Version = s.number()
 	}
-	if s.skip(`,"fence":`) {
+	if s.field(`,"fence":`) {
 		e.Fence = s.number()
 	}
-	if s.skip(`,"until_ns":`) {
+	if s.field(`,"until_ns":`) {
 		e.Until = time.Duration(s.number())
 	}
-	if s.skip(`,"error":"`) {
+	if s.field(`,"error":"`) {
 		e.Error = s.text(&s.last.Error)
 	}
-	if s.skip(`,"detail":{"`) {
+	if s.field(`,"detail":{"`) {
 		e.Detail = s.detail()
 	}
+}
+
+// field is skip for the beginning of a field: most are not there, and the first letter of the name tells.
+func (s *scanner) field(literal string) bool {
+	return len(s.rest) > 2 && s.rest[2] == literal[2] && s.skip(literal)
 }
 
 func (s *scanner) skip(literal string) bool {

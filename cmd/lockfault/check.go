@@ -89,6 +89,9 @@ func check(c *call) (int, error) {
 	if f.to != "" {
 		return exitExpected, c.convert(&f)
 	}
+	if len(f.models.names) == 0 { // a search makes much garbage
+		defer holdGC(c.args[0])()
+	}
 	r, err := c.readRecording(c.args[0])
 	if err != nil {
 		return 0, err
@@ -305,28 +308,4 @@ func verdictStatus(verdicts map[string]checker.Verdict, asked []string) int {
 		}
 	}
 	return code
-}
-
-// list says what there is.
-func list(c *call) (int, error) {
-	if err := c.parse(1); err != nil {
-		return 0, err
-	}
-	kinds := []string{"locks", "scenarios", "faults", "properties"}
-	chosen := kinds
-	if len(c.args) == 1 {
-		if !slices.Contains(kinds, c.args[0]) {
-			return 0, usagef("%q: want one of %s", c.args[0], strings.Join(kinds, ", "))
-		}
-		chosen = c.args
-	}
-	for i, kind := range chosen {
-		if i > 0 {
-			fmt.Fprintln(c.stdout)
-		}
-		if err := c.listKind(kind); err != nil {
-			return 0, err
-		}
-	}
-	return exitExpected, nil
 }

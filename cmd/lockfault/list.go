@@ -2,12 +2,38 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/lockfault/lockfault/checker"
 	"github.com/lockfault/lockfault/locks"
 	"github.com/lockfault/lockfault/scenarios"
 )
+
+// list says what there is.
+func list(c *call) (int, error) {
+	if err := c.parse(1); err != nil {
+		return 0, err
+	}
+	kinds := []string{"locks", "scenarios", "faults", "properties"}
+	chosen := kinds
+	if len(c.args) == 1 {
+		if !slices.Contains(kinds, c.args[0]) {
+			return 0, usagef("%q: want one of %s", c.args[0], strings.Join(kinds, ", "))
+		}
+		chosen = c.args
+	}
+	for i, kind := range chosen {
+		if i > 0 {
+			fmt.Fprintln(c.stdout)
+		}
+		if err := c.listKind(kind); err != nil {
+			return 0, err
+		}
+	}
+	return exitExpected, nil
+}
 
 func (c *call) listKind(kind string) error {
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
