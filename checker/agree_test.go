@@ -56,16 +56,23 @@ func drawLocking(t *rapid.T) []history.Event {
 // checkMany judges a hundred random histories, or as many as the environment asks for (make check-slow).
 func checkMany(t *testing.T, compare func(*rapid.T)) {
 	t.Helper()
-	n := 100
-	if asked := os.Getenv("LOCKFAULT_HISTORIES"); asked != "" {
-		var err error
-		if n, err = strconv.Atoi(asked); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range n / 100 {
+	for range histories(t, 100) / 100 {
 		rapid.Check(t, compare)
 	}
+}
+
+// histories is how many a test judges: a few, or as many as the environment asks for.
+func histories(t *testing.T, few int) int {
+	t.Helper()
+	asked := os.Getenv("LOCKFAULT_HISTORIES")
+	if asked == "" {
+		return few
+	}
+	n, err := strconv.Atoi(asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func TestSweepAndPorcupineAgreeOnExclusion(t *testing.T) {

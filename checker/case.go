@@ -23,31 +23,52 @@ type Case struct {
 	End      time.Duration    // time of the last event
 	Complete bool             // there is an end event: nothing was cut off
 
+	past    past
 	granted []int32 // for each name: 1 + the place in Grants of the grant of that lease, or nothing
 }
 
+// EventError tells what is wrong with an event of a history.
+type EventError struct {
+	Event int // index
+	Err   error
+}
+
+func (e *EventError) Error() string { return fmt.Sprintf("event %d: %v", e.Event, e.Err) }
+
+// Unwrap is what is wrong.
+func (e *EventError) Unwrap() error { return e.Err }
+
 // NewCase digests a history, which must not change any more. It fails on one that is malformed: a completion without an
 // invocation, two open operations of one process, events out of order, a lease granted twice, a begin event that cannot
-// be read. The error names the event's index.
+// be read. Then the error is an *EventError.
 func NewCase(events []history.Event) (*Case, error) {
+	d, err := digestOf(events, past{})
+	if err != nil {
+		return nil, err
+	}
+	return d.Case, nil
+}
+
+func digestOf(events []history.Event, before past) (*digest, error) {
 	if len(events) > math.MaxInt32 {
 		return nil, fmt.Errorf("%d events are more than can be judged, %d", len(events), math.MaxInt32)
 	}
 	d := newDigest(events)
+	d.past = before
 	for i := range events {
 		e := &events[i]
 		if e.Index != i {
-			return nil, fmt.Errorf("event %d has index %d: events must be numbered from 0 in order", i, e.Index)
+			return nil, &EventError{i, fmt.Errorf("its index is %d: events must be numbered from 0 in order", e.Index)}
 		}
 		if e.Time < d.End {
-			return nil, fmt.Errorf("event %d at %v comes before its predecessor at %v", i, e.Time, d.End)
+			return nil, &EventError{i, fmt.Errorf("its time, %v, is before that of its predecessor, %v", e.Time, d.End)}
 		}
 		d.End = e.Time
 		if err := d.add(e); err != nil {
-			return nil, fmt.Errorf("event %d: %w", i, err)
+			return nil, &EventError{i, err}
 		}
 	}
-	return d.Case, nil
+	return d, nil
 }
 
 // grantOf returns the grant of a lease; nil if it was not granted.

@@ -52,4 +52,11 @@ type Property struct {
 	Name  string // "exclusion"
 	Claim string // one sentence
 	Judge func(*Case) Verdict
+
+	// violation tells, if a Stream can judge the property, whether it is violated, and of which violations Judge reports one
+	// rather than another: that of the lowest rank.
+	violation func(*Case) (rank int, found bool)
 }
+
+// Streams tells whether a Stream can judge the property.
+func (p Property) Streams() bool { return p.violation != nil }

@@ -171,7 +171,7 @@ func (d *digest) addClient(e *history.Event, c *client) error {
 
 func (d *digest) invoke(e *history.Event, c *client) error {
 	if c.open != nil && !c.open.Panicked {
-		return fmt.Errorf("%s invokes %s while its %s of event %d is open", e.Process, e.Op, d.op(c.open), c.open.Invoke)
+		return fmt.Errorf("%s invokes %s while its %s of %v is open", e.Process, e.Op, d.op(c.open), c.open.Asked)
 	}
 	call := Call{Client: c.name, Lock: d.lockName(e.Resource), Kind: kindOf(e.Op), Invoke: int32(e.Index), Asked: e.Time,
 		Done: -1}
@@ -214,7 +214,7 @@ func (d *digest) grant(call *Call, e *history.Event, c *client) error {
 		call.Lease = d.leaseName(c, fmt.Sprintf("%s@%d", e.Process, e.Index))
 	}
 	if g := d.grantOf(call.Lease); g != nil {
-		return fmt.Errorf("lease %q was granted before, by event %d", d.text(call.Lease), g.Call.Done)
+		return fmt.Errorf("lease %q was granted before, at %v", d.text(call.Lease), d.ended(g.Call))
 	}
 	d.Grants = append(d.Grants, newGrant(call, e, c.careful))
 	for len(d.granted) < len(d.texts) {

@@ -16,6 +16,10 @@ var exclusion = Property{
 	Name:  Exclusion,
 	Claim: "No two clients believe that they hold the lock at one instant.",
 	Judge: guard(judgeExclusion, nothingGranted),
+	violation: func(c *Case) (int, bool) {
+		_, second := overlap(holdsByLock(c))
+		return 0, second != nil
+	},
 }
 
 // hold is one belief together with its grant.
@@ -35,18 +39,12 @@ func (h *hold) since() time.Duration {
 // judgeExclusion looks for two beliefs of different clients that overlap. A client does not conflict with itself: it may
 // re-enter the lock.
 func judgeExclusion(c *Case) Verdict {
-	var first, second *hold
 	byLock := holdsByLock(c)
-	for _, lock := range byLock {
-		if a, b := firstOverlap(lock); b != nil && (second == nil || b.From < second.From) {
-			first, second = a, b
-		}
-	}
-	if second != nil {
+	if first, second := overlap(byLock); second != nil {
 		// Dropping a whole hold keeps a legal history of a mutex legal. So if the two alone are illegal, all are.
 		return confirm(overlapVerdict(c, first, second), Mutex(), c.mutexOperations([]*hold{first, second}))
 	}
-	v := held("%s, and no two clients believed at once", count(len(c.Grants), "grant"))
+	v := held("%s, and no two clients believed at once", count(len(c.Grants)+c.past.grants, "grant"))
 	for _, lock := range byLock {
 		if 2*len(lock) > confirmOperations {
 			continue
@@ -56,6 +54,17 @@ func judgeExclusion(c *Case) Verdict {
 		}
 	}
 	return v
+}
+
+// overlap finds the overlap that begins first on any lock.
+func overlap(byLock [][]*hold) (first, second *hold) {
+	for _, lock := range byLock {
+		a, b := firstOverlap(lock)
+		if b != nil && (second == nil || b.From < second.From || b.From == second.From && b.Done < second.Done) {
+			first, second = a, b
+		}
+	}
+	return first, second
 }
 
 // holdsByLock lists the beliefs on each lock by their start. A belief that is over when it starts (a careful client was

@@ -7,16 +7,17 @@ import (
 )
 
 var fenceEnforcement = Property{
-	Name:  FenceEnforcement,
-	Claim: "The resource never applies a lower fence after a higher one.",
-	Judge: guard(judgeFenceEnforcement, nothingGranted),
+	Name:   FenceEnforcement,
+	Claim:  "The resource never applies a lower fence after a higher one.",
+	Judge:  guard(judgeFenceEnforcement, nothingGranted),
+	violation: func(c *Case) (int, bool) { return 0, judgeFenceEnforcement(c).Status == Violated },
 }
 
 // judgeFenceEnforcement takes the resource's log in its order. An equal fence is in order from the client that had it
 // first, which may write more than once, and from nobody else. (Kleppmann 2016; Redisson documentation, fenced lock.)
 func judgeFenceEnforcement(c *Case) Verdict {
 	var highest []*access // by data
-	applied := 0
+	applied := c.past.writes
 	for i := range c.Accesses {
 		a := &c.Accesses[i]
 		e := c.at(a)

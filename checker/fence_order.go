@@ -11,24 +11,42 @@ var fenceOrder = Property{
 	Name:  FenceOrder,
 	Claim: "A later grant has a greater fence than every earlier grant.",
 	Judge: guard(judgeFenceOrder, nothingGranted),
+	violation: func(c *Case) (int, bool) {
+		_, later, byLock := c.findDisorder()
+		rank := slices.IndexFunc(byLock, func(grants []*Grant) bool { return later != nil && grants[0].Lock == later.Lock })
+		return rank, later != nil
+	},
 }
 
 // judgeFenceOrder checks that a grant that returned before another was asked for has the lesser fence, and that no two
 // have the same. As in Jepsen's FencedMutex, but without the assumption that the lock excludes: the greatest fence
 // returned so far, in O(n log n).
 func judgeFenceOrder(c *Case) Verdict {
-	repeated := repeatedFences(c.Grants)
-	fenced := withoutReentry(c.Grants, repeated)
-	byLock := groupByLock(fenced)
-	if !slices.ContainsFunc(byLock, func(grants []*Grant) bool { return len(grants) > 1 }) {
+	earlier, later, byLock := c.findDisorder()
+	if later != nil {
+		return c.disorder(earlier, later)
+	}
+	fenced, several := c.past.fenced, c.past.fenced > 0 // the greatest of a lock is never past
+	for _, grants := range byLock {
+		fenced += len(grants)
+		several = several || len(grants) > 1
+	}
+	if !several {
 		return undecided("fewer than two grants of a lock had a fence")
 	}
+	return held("%s with fences, in order", count(fenced, "grant"))
+}
+
+// findDisorder finds the first disorder of any lock, if there is one, in the grants that have fences of their own.
+func (c *Case) findDisorder() (earlier, later *Grant, byLock [][]*Grant) {
+	repeated := repeatedFences(c.Grants)
+	byLock = groupByLock(c.withoutReentry(repeated))
 	for _, grants := range byLock {
-		if earlier, later := c.firstDisorder(grants, repeated); later != nil {
-			return c.disorder(earlier, later)
+		if earlier, later = c.firstDisorder(grants, repeated); later != nil {
+			return earlier, later, byLock
 		}
 	}
-	return held("%s with fences, in order", count(len(fenced), "grant"))
+	return nil, nil, byLock
 }
 
 // groupByLock groups grants by their lock, in the order of each lock's first.
@@ -56,25 +74,26 @@ func groupByLock(grants []*Grant) [][]*Grant {
 
 // withoutReentry lists the grants with a fence, by return, save those that repeat a fence that their client still held:
 // a reentrant lock gives its holder the same fence again (Hazelcast, FencedLock).
-func withoutReentry(grants []Grant, repeated map[int64]bool) []*Grant {
+func (c *Case) withoutReentry(repeated map[int64]bool) []*Grant {
 	type token struct {
 		lock, client name
 		fence        int64
 	}
 	heldUntil := map[token]time.Duration{}
-	kept := make([]*Grant, 0, len(grants))
-	for i := range grants {
-		g := &grants[i]
+	kept := make([]*Grant, 0, len(c.Grants))
+	for i := range c.Grants {
+		g := &c.Grants[i]
 		if g.Fence == 0 {
 			continue
 		}
-		if !repeated[g.Fence] {
+		known := c.past.reentered[g.Done]
+		if !repeated[g.Fence] && !known {
 			kept = append(kept, g)
 			continue
 		}
 		t := token{g.Lock, g.Client, g.Fence}
 		until, again := heldUntil[t]
-		if !again || until <= g.Asked {
+		if !known && (!again || until <= g.Asked) {
 			kept = append(kept, g)
 		}
 		heldUntil[t] = max(until, g.believedUntil())

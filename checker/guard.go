@@ -41,7 +41,7 @@ func guard(judge func(*Case) Verdict, rules ...rule) func(*Case) Verdict {
 }
 
 func nothingGranted(c *Case) string {
-	if len(c.Grants) == 0 {
+	if len(c.Grants)+c.past.grants == 0 {
 		return "no acquire succeeded"
 	}
 	return ""
