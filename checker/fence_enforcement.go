@@ -7,9 +7,9 @@ import (
 )
 
 var fenceEnforcement = Property{
-	Name:   FenceEnforcement,
-	Claim:  "The resource never applies a lower fence after a higher one.",
-	Judge:  guard(judgeFenceEnforcement, nothingGranted),
+	Name:      FenceEnforcement,
+	Claim:     "The resource never applies a lower fence after a higher one.",
+	Judge:     guard(judgeFenceEnforcement, nothingGranted),
 	violation: func(c *Case) (int, bool) { return 0, judgeFenceEnforcement(c).Status == Violated },
 }
 

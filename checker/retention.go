@@ -10,19 +10,19 @@ import (
 type retention struct {
 	*Stream
 	*digest
-	keep   []bool
-	own    map[*Grant]bool // grants with a fence of their own: no re-entries
-	asked  time.Duration   // when the acquire was asked for that is open longest; if none is, now
-	grants map[name]*Grant // kept, by lease
+	keep   []bool        // by event
+	own    []bool        // by grant: whether it has a fence of its own, and is no re-entry
+	grants []bool        // by grant: whether it is kept
+	asked  time.Duration // when the acquire was asked for that is open longest; if none is, now
 }
 
 func newRetention(s *Stream, d *digest) *retention {
-	r := &retention{Stream: s, digest: d, keep: make([]bool, len(s.events)), own: map[*Grant]bool{}, asked: s.now,
-		grants: map[name]*Grant{}}
+	r := &retention{Stream: s, digest: d, keep: make([]bool, len(s.events)), own: make([]bool, len(d.Grants)),
+		grants: make([]bool, len(d.Grants)), asked: s.now}
 	copy(r.keep, s.pinned)
 	if s.fences {
 		for _, g := range d.withoutReentry(repeatedFences(d.Grants)) {
-			r.own[g] = true
+			r.own[d.granted[g.Lease]-1] = true
 		}
 	}
 	for i := range s.events {
@@ -67,11 +67,11 @@ func (r *retention) keepGrants() {
 	greatest := map[name]*Grant{} // of those that returned before r.asked, by lock
 	for i := range r.Grants {
 		g := &r.Grants[i]
-		if high := greatest[g.Lock]; r.own[g] && r.ended(g.Call) < r.asked && (high == nil || g.Fence > high.Fence) {
+		if high := greatest[g.Lock]; r.own[i] && r.ended(g.Call) < r.asked && (high == nil || g.Fence > high.Fence) {
 			greatest[g.Lock] = g
 		}
 	}
-	used := map[name]bool{} // leases of calls that are kept: without its lease, a release would be taken for that of another
+	used := make([]bool, len(r.texts)) // leases of calls that are kept: without its lease, a release would be taken for that of another
 	for i := range r.Calls {
 		if call := &r.Calls[i]; r.keep[call.Invoke] {
 			used[call.Lease] = true
@@ -80,17 +80,17 @@ func (r *retention) keepGrants() {
 	first := map[name]bool{} // locks of which a grant with a fence came before
 	for i := range r.Grants {
 		g := &r.Grants[i]
-		opens := r.own[g] && !first[g.Lock] // the order of the locks is that of these
+		opens := r.own[i] && !first[g.Lock] // the order of the locks is that of these
 		if opens {
 			first[g.Lock] = true
 		}
 		matters := r.beliefs && (!g.over || g.believedUntil() >= r.asked)
 		if matters || opens || greatest[g.Lock] == g || used[g.Lease] {
-			r.grants[g.Lease] = g
+			r.grants[i] = true
 			continue
 		}
 		r.past.grants++
-		if r.own[g] {
+		if r.own[i] {
 			r.past.fenced++
 		}
 	}
@@ -100,16 +100,16 @@ func (r *retention) keepGrants() {
 func (r *retention) keepCalls() {
 	for i := range r.Calls {
 		call := &r.Calls[i]
-		g := r.grants[call.Lease]
-		if g != nil && (g.Call == call || call.Kind == release) || r.keep[call.Invoke] {
+		g := r.grantOf(call.Lease)
+		if g != nil && r.grants[r.granted[g.Lease]-1] && (g.Call == call || call.Kind == release) || r.keep[call.Invoke] {
 			r.keep[call.Invoke] = true
 			if call.Done >= 0 {
 				r.keep[call.Done] = true
 			}
 		}
 	}
-	for _, g := range r.grants {
-		if end := g.last().Event; end >= 0 {
+	for i, kept := range r.grants {
+		if end := r.Grants[i].last().Event; kept && end >= 0 {
 			r.keep[end] = true
 		}
 	}
@@ -145,7 +145,7 @@ func (r *retention) reentered() map[int32]bool {
 	known := map[int32]bool{}
 	for i := range r.Grants {
 		g := &r.Grants[i]
-		if r.fences && g.Fence != 0 && !r.own[g] && r.keep[g.Done] {
+		if r.fences && g.Fence != 0 && !r.own[i] && r.keep[g.Done] {
 			known[g.Done] = true
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -31,17 +32,13 @@ func (c *call) judgeStream(chosen []checker.Property) (*recording, map[string]ch
 	if r.stream, err = checker.NewStream(chosen); err != nil {
 		return nil, nil, err
 	}
-	for event, err := range r.reader.Events() {
-		if err != nil {
-			c.warn(r.reader)
-			return nil, nil, err
-		}
-		r.tell(&event)
-		if err := r.stream.Add(event, r.reader.Line()); err != nil {
-			return nil, nil, r.placed(err)
-		}
+	err = r.judgeAhead()
+	if !errors.Is(err, checker.ErrWhole) {
+		c.warn(r.reader)
 	}
-	c.warn(r.reader)
+	if err != nil {
+		return nil, nil, err
+	}
 	if r.count == 0 {
 		return nil, nil, fmt.Errorf("%s: no events", r.name)
 	}
@@ -50,4 +47,65 @@ func (c *call) judgeStream(chosen []checker.Property) (*recording, map[string]ch
 		return nil, nil, r.placed(err)
 	}
 	return r, verdicts, nil
+}
+
+// batch is what is read while the one before is judged.
+type batch struct {
+	events []history.Event
+	lines  []int
+	err    error // that came after them
+}
+
+const batchSize = 512
+
+// judgeAhead adds all events to the stream. It does not return before the reading has ended.
+func (r *recording) judgeAhead() (err error) {
+	full, empty, done := make(chan *batch), make(chan *batch, 2), make(chan struct{})
+	empty <- &batch{}
+	empty <- &batch{}
+	go r.readAhead(full, empty, done)
+	for b := range full {
+		for i := 0; i < len(b.events) && err == nil; i++ {
+			r.tell(&b.events[i])
+			if err = r.stream.Add(b.events[i], b.lines[i]); err != nil {
+				err = r.placed(err)
+				close(done)
+			}
+		}
+		if err == nil {
+			err = b.err
+			empty <- b
+		}
+	}
+	return err
+}
+
+// readAhead fills batches until the history ends or the judge has had enough.
+func (r *recording) readAhead(full chan<- *batch, empty <-chan *batch, done <-chan struct{}) {
+	defer close(full)
+	next := func() *batch {
+		select {
+		case b := <-empty:
+			b.events, b.lines = b.events[:0], b.lines[:0]
+			return b
+		case <-done:
+			return nil
+		}
+	}
+	b := next()
+	for event, err := range r.reader.Events() {
+		if err != nil {
+			b.err = err
+			break
+		}
+		b.events, b.lines = append(b.events, event), append(b.lines, r.reader.Line())
+		if len(b.events) < batchSize {
+			continue
+		}
+		full <- b
+		if b = next(); b == nil {
+			return
+		}
+	}
+	full <- b
 }
