@@ -73,6 +73,7 @@ var reasons = map[linear.Reason]string{
 	linear.StaleRead:      "a value was read that had been overwritten, or not been written yet",
 	linear.StaleWrite:     "a lower fence was applied after a higher one",
 	linear.RefusedWrite:   "a write was refused though its fence was high enough",
+	linear.Crowded:        "more hold at once than there are permits",
 	linear.IdentityReuse:  "a client acquired again after an unknown outcome",
 	linear.Intricate:      "too many unknown outcomes stand together",
 	linear.EqualFences:    "writes of one fence overlap, or a value was written twice",

@@ -92,7 +92,7 @@ func TestReentryAndPermits(t *testing.T) {
 	checkObject(t, "reentrant-fenced", linear.Options{}, []law{{"repeats its fence", reentry, Held, "", nil}})
 	checkObject(t, "semaphore", linear.Options{Permits: 2}, []law{
 		{"two permits", guilty, Held, "", nil},
-		{"not three", guilty + "4..5 C acquire ok lease=c", Violated, "no order of these is legal", nil},
+		{"not three", guilty + "4..5 C acquire ok lease=c", Violated, "more hold at once than there are permits", nil},
 	})
 	checkObject(t, "fenced", linear.Options{}, []law{{"a fence that went back", `
 			0..1   A acquire ok lease=a fence=33

@@ -143,9 +143,13 @@ func (o *owners) extend(l *ownedLease, call *Call) {
 	}
 }
 
-// lapse adds the ends of leases by themselves.
+// lapse adds the ends of leases by themselves. One that its holder gave back ends nothing more: not what a client that the
+// lock knows by its name acquired later.
 func (o *owners) lapse() {
 	for _, l := range o.order {
+		if g := o.grantOf(o.Calls[l.call].Lease); o.reentrant && g != nil && g.released() {
+			continue
+		}
 		then := l.until
 		if died := o.diedAt(l.client); died != forever {
 			then = min(then, int64(died))

@@ -37,6 +37,7 @@ func rivals() []rival {
 			rival{name + " fenced", lockmodel.Fenced(refusal),
 				func(ops []lockmodel.Op) Verdict { return Fenced(ops, refusal) }, drawLocking, excused})
 	}
+	all = append(all, countingRivals()...)
 	return append(all, rival{"fenced register", lockmodel.FencedRegister(), FencedRegister, drawAccesses, unordered})
 }
 

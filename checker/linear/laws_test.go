@@ -162,16 +162,19 @@ func TestObjectsSearchWhatNothingElseCovers(t *testing.T) {
 	}
 	ops := told(t, `
 		0 acquire ok 0-1
-		0 acquire ok 2-3
-		0 release ok 4-5
+		0 release info 2
+		0 acquire ok 3-4
 		3 acquire info 4
-		1 acquire ok 6-7
+		0 release ok 5-6
+		1 acquire ok 7-8
 		2 acquire fail 8-9
-		0 release ok 10-11
-		2 acquire ok 20-21`)
+		0 acquire ok 20-21`)
+	if v := object.Judge(ops); v.Status != Undecided || v.Reason != IdentityReuse {
+		t.Errorf("who goes on after an unknown release is %v, reason %d", v.Status, v.Reason)
+	}
 	v := object.Check(ops, DefaultBudget)
-	if v.Status != Illegal || !slices.Equal(v.Witness, []int32{4, 7}) {
-		t.Errorf("%v, witness %v; want the two grants that nobody gave back", v.Status, v.Witness)
+	if v.Status != Illegal || v.Reason != Searched || !slices.Equal(v.Witness, []int32{0, 1, 2, 4, 5, 7}) {
+		t.Errorf("%v, reason %d, witness %v; want all that the two did who were granted it", v.Status, v.Reason, v.Witness)
 	}
 	reused := told(t, "0 acquire info 0 \n 0 acquire ok 1-2 \n 1 acquire ok 3-4")
 	mutex, _ := Find("mutex", Options{})

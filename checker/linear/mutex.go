@@ -52,16 +52,16 @@ func (j *Judge) Fenced(ops []lockmodel.Op, refusal lockmodel.Refusal) Verdict {
 	if !j.disjoint(ops, refusal) {
 		return j.wrong
 	}
-	highest := none
+	var highest *hold
 	for i := range j.holds {
-		acquire := j.holds[i].acquire
-		switch fence := ops[acquire].Value; {
+		h := &j.holds[i]
+		switch fence := ops[h.acquire].Value; {
 		case fence == 0:
-		case highest != none && fence <= ops[highest].Value:
-			j.illegal(FenceOrder, highest, acquire)
+		case highest != nil && fence <= ops[highest.acquire].Value:
+			j.illegal(FenceOrder, append(highest.events(), h.acquire)...)
 			return j.wrong
 		default:
-			highest = acquire
+			highest = h
 		}
 	}
 	return j.rests()

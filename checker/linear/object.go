@@ -31,8 +31,8 @@ func Objects(o Options) []Object {
 	lock := func(m lockmodel.Model, judge func([]lockmodel.Op) Verdict) Object {
 		return Object{Name: m.Name(), Model: m, Judge: judge, Lock: true, lenient: o.Refusal == lockmodel.Lenient}
 	}
-	counting := func(m lockmodel.Model) Object {
-		object := lock(m, nil)
+	counting := func(m lockmodel.Model, judge func([]lockmodel.Op) Verdict) Object {
+		object := lock(m, judge)
 		object.Reentrant = true
 		return object
 	}
@@ -41,10 +41,14 @@ func Objects(o Options) []Object {
 	}
 	return []Object{
 		lock(lockmodel.Mutex(o.Refusal), func(ops []lockmodel.Op) Verdict { return Mutex(ops, o.Refusal) }),
-		counting(lockmodel.Reentrant(o.Limit, o.Refusal)),
+		counting(lockmodel.Reentrant(o.Limit, o.Refusal), func(ops []lockmodel.Op) Verdict { return Reentrant(ops, o.Limit, o.Refusal) }),
 		lock(lockmodel.Fenced(o.Refusal), func(ops []lockmodel.Op) Verdict { return Fenced(ops, o.Refusal) }),
-		counting(lockmodel.ReentrantFenced(o.Limit, o.Refusal)),
-		counting(lockmodel.Semaphore(o.Permits, o.Refusal)),
+		counting(lockmodel.ReentrantFenced(o.Limit, o.Refusal), func(ops []lockmodel.Op) Verdict {
+			return ReentrantFenced(ops, o.Limit, o.Refusal)
+		}),
+		counting(lockmodel.Semaphore(o.Permits, o.Refusal), func(ops []lockmodel.Op) Verdict {
+			return Semaphore(ops, o.Permits, o.Refusal)
+		}),
 		data(lockmodel.Register(), nil),
 		data(lockmodel.FencedRegister(), FencedRegister),
 		data(lockmodel.Counter(), nil),

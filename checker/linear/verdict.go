@@ -32,6 +32,7 @@ const (
 	StaleWrite            // a register applied a lower fence after a higher one
 	RefusedWrite          // a register refused a fence that was high enough
 	EqualFences           // of writes that overlap, or values that were written twice
+	Crowded               // more permits were held at once than there are
 )
 
 // Verdict is what a history says.
