@@ -3,14 +3,17 @@
 // A history is digested once (NewCase) and then judged by each Property. How the properties that a history of any size is
 // judged by are decided, n being the number of events:
 //
-//		property            decides completely                                  leaves to porcupine   time
-//		exclusion           beliefs of clients, which have no unknown outcome   nothing (1)           O(n log n), O(n) in order
-//		effects             conflict-serialisability of the sections            nothing (1)           O(n)
-//		fence-order         fences that are known                               nothing               O(n log n), O(n) if they grow
-//		fence-enforcement   the resource's own log                              nothing               O(n)
-//		linearizable-...    see package linear                                  see package linear    O(n log n), or a search
+//		property            decides completely                                  leaves to porcupine   time                          in a Stream (2)
+//		exclusion           beliefs of clients, which have no unknown outcome   nothing (1)           O(n log n), O(n) in order     yes
+//		effects             conflict-serialisability of the sections            nothing (1)           O(n)                          no
+//		fence-order         fences that are known                               nothing               O(n log n), O(n) if they grow yes
+//		fence-enforcement   the resource's own log                              nothing               O(n)                          yes
+//		linearizable-...    see package linear                                  see package linear    O(n log n), or a search       no
 //
 //	 1. Asked for a second opinion where the history is small enough; a disagreement decides nothing.
+//	 2. In memory that grows with what is open: calls, leases, the pieces of data and, for fence-order, the locks and the
+//	    grants since the acquire was asked for that is open longest. Not where a client checks its lease, but for
+//	    fence-enforcement: what it believed depends on what it does later.
 //
 // The arguments: exclusion by the sweep over the cores of holds (firstOverlap; after Gibbons and Korach 1997); effects by
 // two rules that hold exactly if sections are conflict-serialisable (judgeEffects; Papadimitriou 1979); fence order by the

@@ -6,13 +6,17 @@
 // to try every order of everything that overlaps, and an operation with unknown outcome overlaps with all that follows. But
 // the histories of locks have structure. What is decided without a search, n being the number of operations:
 //
-//		object           decided completely                         left to porcupine         time
-//		mutex, lenient   known outcomes; unknown ones under (1)     identities reused (2)     O(n log n)
-//		mutex, strict    the same, but for (3)                      (2), (3)                  O(n log n), and (4)
-//		fenced           as mutex: the order of holds is forced     as mutex                  as mutex
-//		fenced register  values written once, fences in order (5)   the rest                  O(n log n)
-//		reentrant, reentrant fenced, semaphore,
-//		register, counter, inventory                                everything                exponential
+//		object            decided completely                          left to porcupine       time              argument
+//		mutex, lenient    known outcomes; unknown ones under (1)      identities reused (2)   O(n log n)        Mutex
+//		mutex, strict     the same, but for (3)                       (2), (3)                O(n log n), (4)   excuses
+//		fenced            as mutex: the order of holds is forced      as mutex                as mutex          Fenced
+//		reentrant         known outcomes; unknown ones under (5)      the rest                as mutex          Reentrant
+//		reentrant fenced  the same                                    the rest                as mutex          Reentrant
+//		semaphore         the same; with one permit, as mutex         the rest, and (6)       O(n log n)        Semaphore
+//		fenced register   values written once, fences in order (7)    the rest                O(n log n)        FencedRegister
+//		register          nothing                                     everything              exponential
+//		counter           nothing                                     everything              exponential
+//		inventory         nothing                                     everything              exponential
 //
 //	 1. No owner acquires after an operation with unknown outcome that nothing resolved. Clients get a fresh identity then.
 //	 2. NP-complete, by reduction from satisfiability (TestReusedIdentitiesAreHard). Even so a history is found illegal
@@ -20,11 +24,19 @@
 //	 3. Refusals that only such an owner may excuse as was refused a release after an unknown one; and gaps in which more
 //	    than a few holds stand together that only their releases prove. Rare: none in the benchmarks.
 //	 4. Exponential only in the number of such holds that stand together where a refusal needs an excuse.
-//	 5. Writes of one fence, as of one holder, must be answered and must not overlap.
+//	 5. An owner, which is the client here, does nothing after a release with unknown outcome, and needs no acquire with
+//	    unknown outcome to have happened (see entries). A history is found illegal if the other owners alone make it so.
+//	 6. Strict refusals at which it depends on the order whether all permits were held. That the lock may have refused, or
+//	    cannot have, is decided where the holds for certain, or even all that are possible, tell (Semaphore).
+//	 7. Writes of one fence, as of one holder, must be answered and must not overlap.
 //
-// Where a checker covers a history, one that is illegal never ends undecided, and has a witness: the few operations that
-// are illegal by themselves. The arguments stand at Mutex, excuses and FencedRegister; that they hold is tested against
-// porcupine on millions of random histories (make check-slow), and the witnesses with them.
+// Nothing sells or counts without a search: sections with unknown outcome make that a question of which amounts add up.
+//
+// Where a checker covers a history, one that is illegal never ends undecided, and has a witness: operations that are illegal
+// by themselves, of which none can be left out (TestWitnessesAreMinimal: no hold with what ended it, no write with the
+// reads of it, no refusal). Only with a refusal that lacks an excuse, more is told than it needs: the holds around it, which
+// show that nobody held. That the arguments hold is tested against porcupine on millions of random histories (make
+// check-slow), and the witnesses with them.
 //
 // Object.Check does it all: the special-purpose checker, then porcupine on what Prune leaves, within a Budget of time and
 // memory.

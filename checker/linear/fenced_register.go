@@ -161,11 +161,11 @@ func (r *fencedWrites) earliest() *Verdict {
 			case op.Outcome == history.Info && w.lastRead == none:
 				continue
 			case op.Outcome == history.Ok && w.start > returnOf(op):
-				return r.illegal(StaleWrite, w.before, w.write)
+				return r.illegal(StaleWrite, r.cause(w, returnOf(op)), w.write)
 			}
 		}
 		if w.soonRead != none && w.start > returnOf(&r.ops[w.soonRead]) {
-			return r.illegal(StaleRead, w.before, w.write, w.soonRead)
+			return r.illegal(StaleRead, r.cause(w, returnOf(&r.ops[w.soonRead])), w.write, w.soonRead)
 		}
 		if now = w.start; w.before == none {
 			by = w.write
@@ -175,6 +175,25 @@ func (r *fencedWrites) earliest() *Verdict {
 		}
 	}
 	return nil
+}
+
+// cause is what keeps a write from happening by a deadline. Instead of a read, what it read is enough if that was written
+// too late by itself.
+func (r *fencedWrites) cause(late *fencedWrite, deadline int64) int32 {
+	by := late.before
+	switch {
+	case late.write != none && callOf(&r.ops[late.write]) > deadline:
+		return none // it is late by itself
+	case by == none || r.ops[by].Kind != lockmodel.Read:
+		return by
+	}
+	for i := range r.writes {
+		w := r.writes[i].write
+		if w != none && r.ops[w].Value == r.ops[by].Value && r.ops[w].Outcome == history.Ok && callOf(&r.ops[w]) > deadline {
+			return w
+		}
+	}
+	return by
 }
 
 // refused checks that each refused write had a higher fence before it.
@@ -206,6 +225,11 @@ func (r *fencedWrites) refused() *Verdict {
 // that those with unknown outcome happened.
 func (r *fencedWrites) illegal(why Reason, operations ...int32) *Verdict {
 	var witness []int32
+	proven := func(w *fencedWrite) bool { // by a read among them
+		return slices.ContainsFunc(operations, func(i int32) bool {
+			return i != none && r.ops[i].Kind == lockmodel.Read && r.ops[i].Value == r.ops[w.write].Value
+		})
+	}
 	for _, i := range operations {
 		if i == none {
 			continue
@@ -213,7 +237,7 @@ func (r *fencedWrites) illegal(why Reason, operations ...int32) *Verdict {
 		witness = append(witness, i)
 		for j := range r.writes {
 			w := &r.writes[j]
-			if w.write == i && r.ops[i].Outcome == history.Info && w.lastRead != none {
+			if w.write == i && r.ops[i].Outcome == history.Info && w.lastRead != none && !proven(w) {
 				witness = append(witness, w.lastRead)
 			}
 			if w.write != none && r.ops[i].Kind == lockmodel.Read && r.ops[w.write].Value == r.ops[i].Value {

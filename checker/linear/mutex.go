@@ -98,7 +98,10 @@ func (j *Judge) rests() Verdict {
 		return j.wrong
 	}
 	if len(j.refusals) > 0 {
-		if v := j.excuses.find(&j.blocks); v.Status != Legal {
+		switch v := j.excuses.find(&j.blocks); v.Status {
+		case Illegal:
+			return j.fewestRefusals(v)
+		case Undecided:
 			return v
 		}
 	}

@@ -27,7 +27,7 @@ func ReentrantFenced(ops []lockmodel.Op, limit int32, refusal lockmodel.Refusal)
 		case b.fenced == none:
 			b.fenced = i
 		case ops[b.fenced].Value != known:
-			e.illegal(FenceOrder, b.acquire, b.fenced, i)
+			e.illegal(FenceOrder, b.fenced, i)
 		}
 	})
 }
@@ -36,8 +36,6 @@ func ReentrantFenced(ops []lockmodel.Op, limit int32, refusal lockmodel.Refusal)
 type nest struct {
 	acquire, release int32 // the outermost ones; release is none if there is none
 	fenced           int32 // the first acquire in it whose fence is known
-	given            int32 // what gave that one back; if that is what ended the hold, what gave back the one before it
-	latest           int32 // acquire
 }
 
 // outermost reduces a history to the outermost acquires and releases, and has it judged. It shows each acquire within a
@@ -59,7 +57,7 @@ func outermost(ops []lockmodel.Op, limit int32, refusal lockmodel.Refusal,
 	v := judge(outer, refusal)
 	switch {
 	case v.Status == Illegal:
-		v.Witness = witnessOf(v.Witness, origin, nests)
+		v.Witness = witnessOf(v, origin, nests)
 	case e.apart > 0:
 		return *undecided(IdentityReuse)
 	}
@@ -74,19 +72,14 @@ func (e *entries) nests(follow func(*entries, *nest, int32)) []nest {
 		h := &e.entries[i]
 		at := &current[e.ops[h.acquire].Owner]
 		if *at == 0 || nests[*at-1].release != none && nests[*at-1].release < h.acquire {
-			nests = append(nests, nest{acquire: h.acquire, release: none, fenced: none, given: none, latest: none})
+			nests = append(nests, nest{acquire: h.acquire, release: none, fenced: none})
 			*at = int32(len(nests))
 		}
 		b := &nests[*at-1]
-		before := b.release
 		b.release = h.release // the latest, as those of an owner come in their order
 		if follow != nil {
 			follow(e, b, h.acquire)
 		}
-		if b.fenced == h.acquire || b.fenced == b.latest {
-			b.given = before
-		}
-		b.latest = h.acquire
 	}
 	return nests
 }
@@ -116,17 +109,15 @@ func (e *entries) outer(nests []nest) (ops []lockmodel.Op, origin []int32) {
 	return ops, origin
 }
 
-// witnessOf tells a witness among the outermost operations as operations of the history, with the acquires that tell their
-// fences.
-func witnessOf(witness, origin []int32, nests []nest) []int32 {
+// witnessOf tells a witness among the outermost operations as operations of the history. If it is about fences, the acquire
+// that tells its fence stands for the hold.
+func witnessOf(v Verdict, origin []int32, nests []nest) []int32 {
 	var all []int32
-	for _, i := range witness {
+	for _, i := range v.Witness {
 		all = append(all, origin[i])
-		for j := range nests {
-			if b := &nests[j]; b.acquire == origin[i] && b.fenced != none && b.fenced != b.acquire {
-				if all = append(all, b.fenced); b.given != none && b.release != none {
-					all = append(all, b.given)
-				}
+		for j := 0; j < len(nests) && v.Reason == FenceOrder; j++ {
+			if b := &nests[j]; b.acquire == origin[i] && b.fenced != none {
+				all[len(all)-1] = b.fenced
 			}
 		}
 	}

@@ -40,12 +40,12 @@ func Semaphore(ops []lockmodel.Op, permits int, refusal lockmodel.Refusal) Verdi
 	}
 	held := sweepHeld(certain)
 	if at := slices.IndexFunc(held.counts, func(n int) bool { return n > permits }); at >= 0 {
-		e.crowd(certain, held.starts[at])
+		e.crowd(certain, held.starts[at], permits+1)
 		return e.wrong
 	}
 	for _, i := range brief {
 		if at := e.given(&e.entries[i]); held.at(at) == permits {
-			e.crowd(append(certain, stretchHeld{at, at + 1, i}), at)
+			e.crowd(append(certain, stretchHeld{at, at + 1, i}), at, permits+1)
 			return e.wrong
 		}
 	}
@@ -96,11 +96,12 @@ func (l *levels) at(instant int64) int {
 	return begun - over
 }
 
-// crowd names those who hold for certain at one instant.
-func (e *entries) crowd(held []stretchHeld, at int64) {
+// crowd names so many who hold for certain at one instant.
+func (e *entries) crowd(held []stretchHeld, at int64, many int) {
 	var witness []int32
 	for _, s := range held {
-		if s.from <= at && at < s.to {
+		if s.from <= at && at < s.to && many > 0 {
+			many--
 			h := &e.entries[s.entry]
 			witness = append(witness, h.acquire)
 			if h.release != none {
