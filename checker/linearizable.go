@@ -30,6 +30,10 @@ func judgeLinearizable(c *Case, object linear.Object, budget linear.Budget) Verd
 	var open Verdict
 	for _, h := range histories {
 		total += len(h.ops)
+		if h.gap != "" {
+			open = undecided("the history of %s could not be decided: %s", h.of(c), h.gap)
+			continue
+		}
 		switch v := object.Check(h.ops, budget); v.Status {
 		case linear.Illegal:
 			return h.violation(c, v)
@@ -50,7 +54,9 @@ func judgeLinearizable(c *Case, object linear.Object, budget linear.Budget) Verd
 type objectHistory struct {
 	resource name
 	ops      []lockmodel.Op
-	calls    []int32 // for each operation its place in Calls
+	calls    []int32 // for each operation its place in Calls; of a section, that of its last
+	opened   []int32 // of sections, that of their first
+	gap      string  // why it cannot be told as operations, "" if it can
 }
 
 func (h *objectHistory) of(c *Case) string {
@@ -96,6 +102,10 @@ func (h *objectHistory) violation(c *Case, v linear.Verdict) Verdict {
 	for _, i := range witness {
 		call := &c.Calls[h.calls[i]]
 		events = append(events, int(call.Invoke), int(call.Done))
+		if h.opened != nil {
+			opened := &c.Calls[h.opened[i]]
+			events = append(events, int(opened.Invoke), int(opened.Done))
+		}
 		if len(parts) < told && !slices.Contains(parts, c.describe(call)) {
 			parts = append(parts, c.describe(call))
 		}

@@ -99,3 +99,46 @@ func TestReentryAndPermits(t *testing.T) {
 			2..3   A release ok lease=a
 			4..5   B acquire ok lease=b fence=32`, Violated, "no greater fence", nil}})
 }
+
+// In a counter or a stock, a section is one step.
+func TestSectionsAreSteps(t *testing.T) {
+	const turns = `
+			0..1   A acquire ok lease=a
+			2..3   A read ok lease=a on=n value=%A
+			4..5   A write ok lease=a on=n value=1
+			6..7   A release ok lease=a
+			6..8   B acquire ok lease=b
+			9..10  B read ok lease=b on=n value=%B
+			11..12 B write ok lease=b on=n value=%C
+			`
+	with := func(a, b, c string) string { return strings.NewReplacer("%A", a, "%B", b, "%C", c).Replace(turns) }
+	const torn = `
+			0..1   A acquire ok lease=a
+			2..3   A read ok lease=a on=n value=0
+			2..3   B acquire ok lease=b
+			4..5   B read ok lease=b on=n value=0
+			6..7   B write ok lease=b on=n value=1
+			8..9   A write %OUTCOME lease=a on=n value=1`
+	checkObject(t, "counter", linear.Options{}, []law{
+		{"in turn", with("0", "1", "2"), Held, "2 operations in a legal order", nil},
+		{"a lost update", strings.Replace(torn, "%OUTCOME", "ok", 1), Violated,
+			"no order of these is legal: A write from 8.000 s to 9.000 s ok, B write from 6.000 s to 7.000 s ok", nil},
+		{"a stale write that was refused", strings.Replace(torn, "%OUTCOME", "fail", 1), Held, "", nil},
+		{"a stale write that nobody knows of", strings.Replace(torn, "%OUTCOME", "info", 1), Held, "", nil},
+		{"and that did happen", strings.Replace(torn, "%OUTCOME", "info", 1) + "\n10..11 C read ok on=n value=1", Held, "", nil},
+		{"a blind write", `
+			0..1   A acquire ok lease=a
+			2..3   A write ok lease=a on=n value=1`, Undecided, "A wrote at 2.000 s without having read", nil},
+		{"half a section", `
+			0..1   A acquire ok lease=a
+			2..3   A read ok lease=a on=n value=0
+			4..5   A write ok lease=a on=n value=1
+			6..7   A write info lease=a on=n value=2`, Undecided, "may not have happened", nil},
+		{"a counter that was never there", with("3", "4", "5"), Violated, "no order of these is legal", nil},
+	})
+	checkObject(t, "inventory", linear.Options{Stock: 3}, []law{
+		{"sold", with("3", "2", "2"), Held, "2 operations in a legal order", nil},
+		{"oversold", with("3", "2", "3"), Violated, "no order of these is legal", nil},
+		{"sold by two at once", strings.NewReplacer("value=0", "value=3", "%OUTCOME", "ok").Replace(torn), Violated, "", nil},
+	})
+}

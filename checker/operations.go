@@ -11,6 +11,9 @@ import (
 
 // operations tells what was done with each lock, or with each piece of data, as operations on an object.
 func (c *Case) operations(object linear.Object) []*objectHistory {
+	if object.Sections {
+		return c.sectionOperations(object)
+	}
 	index := map[name]*objectHistory{}
 	var all []*objectHistory
 	owners := c.newOwners(object.Reentrant)
@@ -168,10 +171,13 @@ func (h *objectHistory) sort() {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(h.ops[a].Call, h.ops[b].Call) })
-	ops, calls := make([]lockmodel.Op, len(order)), make([]int32, len(order))
+	ops, calls, opened := make([]lockmodel.Op, len(order)), make([]int32, len(order)), []int32(nil)
 	numbers := map[int32]int32{}
 	for i, from := range order {
 		ops[i], calls[i] = h.ops[from], h.calls[from]
+		if h.opened != nil {
+			opened = append(opened, h.opened[from])
+		}
 		number, known := numbers[ops[i].Owner]
 		if !known {
 			number = int32(len(numbers))
@@ -179,5 +185,5 @@ func (h *objectHistory) sort() {
 		}
 		ops[i].Owner = number
 	}
-	h.ops, h.calls = ops, calls
+	h.ops, h.calls, h.opened = ops, calls, opened
 }

@@ -61,6 +61,7 @@ func scriptEvents(t testing.TB, fields []string) []history.Event {
 	take := func(key string) string { v := e.Detail[key]; delete(e.Detail, key); return v }
 	e.Lease, e.By, e.Resource, e.Error = take("lease"), take("by"), take("on"), take("error")
 	e.Fence, e.Version = int64(number(t, take("fence"))), int64(number(t, take("version")))
+	e.Value = int64(number(t, take("value")))
 	e.Until = seconds(t, take("until"))
 	from, to, both := strings.Cut(fields[0], "..")
 	e.Time = seconds(t, from)

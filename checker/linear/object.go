@@ -15,6 +15,8 @@ type Object struct {
 
 	Lock      bool // it is acquired and released; else it is data
 	Reentrant bool // an owner may acquire it again
+	Sections  bool // it is data that a section changes in one step, by what it found
+	Takes     bool // a write says how much to take
 	lenient   bool // it may refuse an acquire at any time
 }
 
@@ -39,6 +41,9 @@ func Objects(o Options) []Object {
 	data := func(m lockmodel.Model, judge func([]lockmodel.Op) Verdict) Object {
 		return Object{Name: m.Name(), Model: m, Judge: judge}
 	}
+	sections := func(m lockmodel.Model, takes bool) Object {
+		return Object{Name: m.Name(), Model: m, Sections: true, Takes: takes}
+	}
 	return []Object{
 		lock(lockmodel.Mutex(o.Refusal), func(ops []lockmodel.Op) Verdict { return Mutex(ops, o.Refusal) }),
 		counting(lockmodel.Reentrant(o.Limit, o.Refusal), func(ops []lockmodel.Op) Verdict { return Reentrant(ops, o.Limit, o.Refusal) }),
@@ -51,8 +56,8 @@ func Objects(o Options) []Object {
 		}),
 		data(lockmodel.Register(), nil),
 		data(lockmodel.FencedRegister(), FencedRegister),
-		data(lockmodel.Counter(), nil),
-		data(lockmodel.Inventory(o.Stock), nil),
+		sections(lockmodel.Counter(), false),
+		sections(lockmodel.Inventory(o.Stock), true),
 	}
 }
 
