@@ -120,7 +120,7 @@ func (b *blocks) give(next *block) bool {
 		b.room = lines
 		if size := sizeOf(b.in); size > 0 {
 			// Later lines have longer numbers, so this is rather too much.
-			b.room = int(float64(lines) * float64(size) / float64(len(next.text)))
+			b.room = int(min(roomMax, float64(lines)*float64(size)/float64(len(next.text))))
 		}
 	}
 	for len(b.flying) == cap(b.work) {

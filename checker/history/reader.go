@@ -90,7 +90,7 @@ func (r *Reader) readAll(size, workers int) (events []Event, err error) {
 			// Growing by appending would for a moment hold the history twice. Later lines have longer numbers, so this
 			// is rather too much.
 			total := float64(sample) * float64(all) / float64(r.codec.read())
-			events = slices.Grow(events, max(0, int(total)-sample))
+			events = slices.Grow(events, max(0, int(min(total, roomMax))-sample))
 		}
 	}
 	if len(events) == 0 {
@@ -104,6 +104,10 @@ func (r *Reader) readAll(size, workers int) (events []Event, err error) {
 
 // sample is how many events tell how many there will be.
 const sample = 1000
+
+// roomMax bounds the number of events for which room is made before they have been seen: a file may be larger than what
+// is in it.
+const roomMax = 1 << 24
 
 // sizeOf is the size of a regular file, or 0. Compressed ones say nothing.
 func sizeOf(r io.Reader) int64 {

@@ -47,3 +47,30 @@ func TestCheckStreams(t *testing.T) {
 		}
 	}
 }
+
+// A line of 200 MB is refused for its length, not read.
+func TestCheckHoldsNoLongLine(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("asks the kernel for the memory that a process used, in its units on Linux")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "long.jsonl")
+	line := `{"index":0,"time_ns":5,"process":"A","type":"invoke","op":"acquire"}` + "\n"
+	if err := os.WriteFile(path, []byte(line+strings.Repeat("x", 5000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 200<<20); err != nil { // zeros, which no memory of this process need hold: a child's counts it
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{nil, {"--property", "exclusion"}, {"--to", "jsonl"}, {"--to", "edn"}} {
+		cmd := &exec.Cmd{Path: self, Args: append([]string{"lockfault", "check", path}, args...)}
+		out, _ := cmd.CombinedOutput()
+		peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss * 1024
+		if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), "long.jsonl:2: line longer") || peak > 100<<20 {
+			t.Errorf("check %v: %v, %d bytes of memory\n%s", args, cmd.ProcessState, peak, out)
+		}
+	}
+}
