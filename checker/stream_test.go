@@ -160,7 +160,7 @@ func streamed(events []history.Event, properties []Property, window int) (map[st
 
 func TestStreamsAgreeWithTheWhole(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range uint64(histories(t, 1500)) {
+	for seed := range uint64(histories(t, 600)) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		events := makeBusy(seed, 20+rng.IntN(200))
 		c, err := NewCase(events)
@@ -212,7 +212,7 @@ func TestStreamsNameTheEventThatIsWrong(t *testing.T) {
 // A history ten times as long needs no more memory.
 func TestStreamsHoldWhatIsOpen(t *testing.T) {
 	kept := func(turns int) (events int, heap uint64) {
-		s, err := NewStream(streaming)
+		s, err := newStream(streaming, 1<<12)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,8 +243,8 @@ func TestStreamsHoldWhatIsOpen(t *testing.T) {
 		}
 		return cap(s.events), m.HeapAlloc
 	}
-	few, small := kept(20_000)
-	many, large := kept(200_000)
+	few, small := kept(4_000)
+	many, large := kept(40_000)
 	if many > few || large > small+small/10+1<<20 {
 		t.Errorf("ten times as long, %d instead of %d events and %d instead of %d bytes", many, few, large, small)
 	}

@@ -183,7 +183,7 @@ func TestSpecialCheckersAgreeWithPorcupine(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			seen := map[Status]int{}
-			for range 20 { // of 100 histories each
+			for range 5 { // of 100 histories each
 				rapid.Check(t, func(t *rapid.T) {
 					ops := r.draw(rapidDice{t})
 					fast, complaint := r.compare(ops)
@@ -214,7 +214,7 @@ func histories(t *testing.T, few int) int {
 }
 
 func TestManyHistoriesAgree(t *testing.T) {
-	n := histories(t, 4000)
+	n := histories(t, 2000)
 	for k, r := range rivals() {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()

@@ -46,7 +46,7 @@ func TestWitnessesAreMinimal(t *testing.T) {
 	for k, r := range rivals() {
 		t.Run(r.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(k), 9))
-			for range histories(t, 4000) {
+			for range histories(t, 2000) {
 				ops := r.draw(rng)
 				v := r.judge(ops)
 				if v.Status != Illegal {
