@@ -143,7 +143,7 @@ func (b *blocks) give(next *block) bool {
 		b.events = slices.Grow(b.events, max(lines, b.room-n))
 	}
 	next.events = b.events[n : n+lines : n+lines]
-	next.order = order{events: b.order.events + n - len(b.events), last: math.MinInt64}
+	next.order = order{events: b.order.events + n - len(b.events), last: math.MinInt64, heard: b.order.heard}
 	next.bad, next.parsed = false, make(chan struct{})
 	b.flying = append(b.flying, next)
 	b.work <- next
@@ -154,12 +154,14 @@ func (b *blocks) give(next *block) bool {
 func (b *blocks) accept() bool {
 	first := b.flying[0]
 	<-first.parsed
-	if first.bad || first.events[0].Time < b.order.last {
+	heard := b.order.heard
+	if first.bad || first.events[0].Time < b.order.last && !heard {
 		return false
 	}
 	b.flying = b.flying[1:]
 	b.events = b.events[:len(b.events)+len(first.events)]
 	b.order = first.order
+	b.order.heard = b.order.heard || heard
 	b.json.number += len(first.events)
 	b.json.bytes += int64(len(first.text))
 	b.line = b.json.number

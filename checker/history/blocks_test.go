@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -32,9 +33,17 @@ func sameInBlocks(t interface {
 func TestBlocksReadTheSameAsLineByLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var text []byte
+		heard := rapid.Bool().Draw(t, "as heard")
+		if heard {
+			text = append(appendJSON(text, MarkHeard(Event{Process: "harness", Role: Harness, Type: Info, Op: Begin})), '\n')
+		}
 		n := rapid.IntRange(0, 40).Draw(t, "events")
-		for i := range n {
-			text = append(appendJSON(text, Event{Index: i, Time: 5, Process: "A", Type: Ok, Op: Acquire, Lease: fmt.Sprint(i), Fence: int64(i)}), '\n')
+		for i := bytes.Count(text, []byte("\n")); i < n; i++ {
+			at := time.Duration(5)
+			if heard {
+				at = time.Duration(rapid.IntRange(0, 9).Draw(t, "time"))
+			}
+			text = append(appendJSON(text, Event{Index: i, Time: at, Process: "A", Type: Ok, Op: Acquire, Lease: fmt.Sprint(i), Fence: int64(i)}), '\n')
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "damages") {
 			at := rapid.IntRange(0, len(text)).Draw(t, "at")

@@ -65,7 +65,8 @@ func (r *Reader) sort(heard []Event) []Event {
 
 func (r *Reader) yieldSorted(first Event, yield func(Event, error) bool) {
 	rest, err := r.readRest()
-	for _, event := range r.sort(append([]Event{first}, rest...)) {
+	for i, event := range r.sort(append([]Event{first}, rest...)) {
+		r.line = r.LineOf(i)
 		if !yield(event, nil) {
 			return
 		}
