@@ -1,0 +1,122 @@
+package certain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/lockfault/lockfault/checker"
+)
+
+// section is what one lease wrote to one piece of data.
+type section struct {
+	*lease
+	grant moment // when it was known
+	end   call   // the last write
+}
+
+// judgeEffects: no write of others comes between a grant and the last write under it. Then that write is stale: whoever
+// made it had not seen the other's.
+func judgeEffects(t *trail) checker.Verdict {
+	writes, sections := map[string][]call{}, map[string][]section{}
+	n := 0
+	for _, of := range t.leases {
+		last := map[string]call{}
+		for _, w := range of.writes {
+			c := t.call(w)
+			writes[data(w)] = append(writes[data(w)], c)
+			if l, ok := last[data(w)]; !ok || c.Began.After(l.Began) {
+				last[data(w)] = c
+			}
+			n++
+		}
+		for name, w := range last {
+			if of.acquire != nil {
+				sections[name] = append(sections[name], section{of, t.at(of.acquire, of.acquire.Ended), w})
+			}
+		}
+	}
+	if n == 0 {
+		return undecided("no write was recorded")
+	}
+	open := 0
+	for _, name := range sortedKeys(writes) {
+		in := intruders(writes[name])
+		for _, s := range sections[name] {
+			if w := in.certain(s); w != nil {
+				return violated(fmt.Sprintf("%s's write to %q at %s was stale: %s's, done at %s, had come since %s was granted the lock at %s",
+					s.acquire.Client, name, t.tell(s.end.Line, s.end.Began), w.Client, t.tell(w.Line, w.Ended), s.acquire.Client,
+					t.tell(s.acquire, s.acquire.Ended)), s.acquire, w.Line, s.end.Line)
+			}
+			if in.possible(s) {
+				open++
+			}
+		}
+		if v, ok := byVersions(writes[name]); ok {
+			return v
+		}
+	}
+	if open > 0 {
+		return undecided("no write certainly came into another's section, but %d sections were too close to others' writes for these clocks to tell", open)
+	}
+	return held("%d writes, none of which can have come into another's section", n)
+}
+
+// intrusion answers which writes came into a section.
+type intrusion struct {
+	bySoonest []call
+	first     []best // of the writes from here on: which certainly had ended soonest (negated)
+	byLast    []call
+	start     []best // of the writes from here on: which began soonest, at the soonest (negated)
+}
+
+func intruders(writes []call) *intrusion {
+	in := &intrusion{bySoonest: slices.Clone(writes), byLast: slices.Clone(writes)}
+	slices.SortFunc(in.bySoonest, func(a, b call) int { return cmp.Compare(a.soonest, b.soonest) })
+	slices.SortFunc(in.byLast, func(a, b call) int { return cmp.Compare(a.last, b.last) })
+	in.first, in.start = make([]best, len(writes)+1), make([]best, len(writes)+1)
+	for i := len(writes) - 1; i >= 0; i-- {
+		a, b := &in.bySoonest[i], &in.byLast[i]
+		in.first[i] = in.first[i+1].with(a.Client, -a.last, i)
+		in.start[i] = in.start[i+1].with(b.Client, -b.soonest, i)
+	}
+	return in
+}
+
+// certain finds a write of another client that certainly began after the grant and had ended before the last write began.
+func (in *intrusion) certain(s section) *call {
+	from := sort.Search(len(in.bySoonest), func(k int) bool { return in.bySoonest[k].soonest > s.grant.latest })
+	if i, last, ok := in.first[from].of(s.acquire.Client); ok && -last < s.end.soonest {
+		return &in.bySoonest[i]
+	}
+	return nil
+}
+
+// possible tells whether a write of another client may have been applied after the grant and before the last write was.
+func (in *intrusion) possible(s section) bool {
+	from := sort.Search(len(in.byLast), func(k int) bool { return in.byLast[k].last >= s.grant.earliest })
+	_, soonest, ok := in.start[from].of(s.acquire.Client)
+	return ok && -soonest <= s.end.last
+}
+
+// byVersions finds a lease whose writes the data applied with another client's in between.
+func byVersions(writes []call) (checker.Verdict, bool) {
+	known := slices.DeleteFunc(slices.Clone(writes), func(c call) bool { return c.Version == 0 })
+	slices.SortStableFunc(known, func(a, b call) int { return cmp.Compare(a.Version, b.Version) })
+	latest := map[string]int{} // by lease: place of its latest write
+	other := -1                // place of the latest write by another client than that of the write at hand
+	for i, w := range known {
+		if i > 0 && known[i-1].Client != w.Client {
+			other = i - 1
+		}
+		if before, ok := latest[w.Lease]; ok && before < other {
+			o := known[other]
+			return violated(fmt.Sprintf("%s's write to %q became version %d, and %s's had become version %d since the one before, version %d, "+
+				"of the same section", w.Client, data(w.Line), w.Version, o.Client, o.Version, known[before].Version),
+				known[before].Line, o.Line, w.Line), true
+		}
+		latest[w.Lease] = i
+	}
+	return checker.Verdict{}, false
+}

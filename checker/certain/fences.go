@@ -1,0 +1,164 @@
+package certain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/lockfault/lockfault/checker"
+	"github.com/lockfault/lockfault/checker/recording"
+)
+
+// call is a call with a fence, on true time.
+type call struct {
+	*recording.Line
+	soonest, begun int64 // when it began
+	ended, last    int64 // when it had ended: it certainly had after last
+}
+
+func (t *trail) call(l *recording.Line) call {
+	b, e := t.at(l, l.Began), t.at(l, l.Ended)
+	return call{l, b.earliest, b.latest, e.earliest, e.latest}
+}
+
+// judgeFenceOrder: a grant that was asked for after another had been granted has a greater fence.
+func judgeFenceOrder(t *trail) checker.Verdict {
+	locks := map[string][]call{}
+	fenced := 0
+	for _, of := range t.leases {
+		if of.acquire != nil && of.acquire.Fence != 0 {
+			locks[of.acquire.Lock] = append(locks[of.acquire.Lock], t.call(of.acquire))
+			fenced++
+		}
+	}
+	if fenced < 2 {
+		return undecided("fewer than two grants had a fence")
+	}
+	open := false
+	for _, name := range sortedKeys(locks) {
+		calls := locks[name]
+		if a, b := inverted(calls, 0); b != nil {
+			return violated(fmt.Sprintf("%s asked for %q at %s and was granted fence %d, although %s had been granted %d at %s", b.Client, name,
+				t.tell(b.Line, b.Began), b.Fence, a.Client, a.Fence, t.tell(a.Line, a.Ended)), a.Line, b.Line)
+		}
+		slices.SortFunc(calls, func(a, b call) int { return cmp.Compare(a.Fence, b.Fence) })
+		for i := 1; i < len(calls); i++ {
+			if a, b := &calls[i-1], &calls[i]; a.Fence == b.Fence { // one of them was the later grant
+				return violated(fmt.Sprintf("%s and %s were both granted %q with fence %d", a.Client, b.Client, name, a.Fence), a.Line, b.Line)
+			}
+		}
+		// The greater fence was perhaps granted before the lower one was asked for.
+		open = open || mayInvert(calls, func(greater, lower *call) bool { return greater.ended < lower.begun })
+	}
+	if open {
+		return undecided("%d grants had fences; none certainly came out of order, but some were too close for these clocks to tell", fenced)
+	}
+	return held("%d grants with fences, in order", fenced)
+}
+
+// judgeFenceEnforcement: no write was applied after one with a greater fence. Versions tell the order where the data gave
+// them, else clocks do.
+func judgeFenceEnforcement(t *trail) checker.Verdict {
+	registers := map[string][]call{}
+	fenced := 0
+	for _, of := range t.leases {
+		for _, w := range of.writes {
+			if w.Fence != 0 {
+				registers[data(w)] = append(registers[data(w)], t.call(w))
+				fenced++
+			}
+		}
+	}
+	if fenced == 0 {
+		return undecided("no write with a fence was recorded")
+	}
+	open := false
+	for _, name := range sortedKeys(registers) {
+		calls := registers[name]
+		a, b := byVersion(calls)
+		if b == nil {
+			a, b = inverted(calls, 1)
+		}
+		if b != nil {
+			return violated(fmt.Sprintf("%s's write to %q with fence %d, begun at %s, was applied after %s's with fence %d, done at %s", b.Client, name,
+				b.Fence, t.tell(b.Line, b.Began), a.Client, a.Fence, t.tell(a.Line, a.Ended)), a.Line, b.Line)
+		}
+		// The greater fence was perhaps applied before the lower one.
+		open = open || !versioned(calls) && mayInvert(calls, func(greater, lower *call) bool { return greater.soonest <= lower.last })
+	}
+	if open {
+		return undecided("%d writes had fences; none certainly came after a greater one, but some were too close for these clocks to tell", fenced)
+	}
+	return held("%d writes with fences, applied in order", fenced)
+}
+
+// inverted finds a call that certainly began after another had ended, and whose fence is lower than the other's, or, with
+// slack 0, the same.
+func inverted(calls []call, slack int64) (before, after *call) {
+	ended := slices.Clone(calls)
+	slices.SortFunc(ended, func(a, b call) int { return cmp.Compare(a.last, b.last) })
+	greatest := make([]int, len(ended)) // of the calls up to here: the one with the greatest fence
+	for i := range ended {
+		greatest[i] = i
+		if i > 0 && ended[greatest[i-1]].Fence >= ended[i].Fence {
+			greatest[i] = greatest[i-1]
+		}
+	}
+	for i := range calls {
+		n := sort.Search(len(ended), func(k int) bool { return ended[k].last >= calls[i].soonest })
+		if n > 0 {
+			if a := &ended[greatest[n-1]]; a.Fence >= calls[i].Fence+slack {
+				return a, &calls[i]
+			}
+		}
+	}
+	return nil, nil
+}
+
+// mayInvert tells whether some call with a greater fence was perhaps before one with a lower fence.
+func mayInvert(calls []call, perhaps func(greater, lower *call) bool) bool {
+	slices.SortFunc(calls, func(a, b call) int { return cmp.Compare(a.Fence, b.Fence) })
+	begun, last := -1, -1 // of the calls with lower fences: which perhaps began, and ended, latest
+	for i := 0; i < len(calls); {
+		j := i
+		for ; j < len(calls) && calls[j].Fence == calls[i].Fence; j++ {
+			if begun >= 0 && (perhaps(&calls[j], &calls[begun]) || perhaps(&calls[j], &calls[last])) {
+				return true
+			}
+		}
+		for ; i < j; i++ {
+			if begun < 0 || calls[i].begun > calls[begun].begun {
+				begun = i
+			}
+			if last < 0 || calls[i].last > calls[last].last {
+				last = i
+			}
+		}
+	}
+	return false
+}
+
+func versioned(calls []call) bool {
+	return !slices.ContainsFunc(calls, func(c call) bool { return c.Version == 0 })
+}
+
+// byVersion finds a write that the data applied after one with a greater fence.
+func byVersion(calls []call) (before, after *call) {
+	var known []*call
+	for i := range calls {
+		if calls[i].Version > 0 {
+			known = append(known, &calls[i])
+		}
+	}
+	slices.SortFunc(known, func(a, b *call) int { return cmp.Compare(a.Version, b.Version) })
+	for _, c := range known {
+		if before != nil && c.Fence < before.Fence && c.Version > before.Version {
+			return before, c
+		}
+		if before == nil || c.Fence > before.Fence {
+			before = c
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,156 @@
+package certain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockfault/lockfault/checker/recording"
+)
+
+// trail is a recording, put in order: leases with what was done under each.
+type trail struct {
+	bound    func(host string) time.Duration
+	jumps    map[string]time.Duration // by process: how far its wall clock moved against its monotonic one
+	hosts    map[string]bool
+	leases   []*lease
+	from, to time.Time
+	warnings []string
+	missing  string // why lines are missing, if some are
+}
+
+// lease is one grant and what followed from it.
+type lease struct {
+	acquire *recording.Line   // nil if its grant is not recorded
+	release *recording.Line   // or when its holder was told of the loss, whichever was first; nil if neither is recorded
+	writes  []*recording.Line // that were applied
+}
+
+func newTrail(lines []recording.Line, bound func(string) time.Duration) (*trail, error) {
+	t := &trail{bound: bound, jumps: map[string]time.Duration{}, hosts: map[string]bool{}}
+	t.look(lines)
+	byName := map[string]*lease{}
+	for i := range lines {
+		l := &lines[i]
+		t.hosts[l.Host] = true
+		if t.from.IsZero() || l.Ended.Before(t.from) {
+			t.from = l.Ended
+		}
+		if l.Ended.After(t.to) {
+			t.to = l.Ended
+		}
+		if l.Lease == "" {
+			continue
+		}
+		of := byName[l.Lease]
+		if of == nil {
+			of = &lease{}
+			byName[l.Lease] = of
+			t.leases = append(t.leases, of)
+		}
+		if err := of.add(l); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// add takes what a line says of the lease.
+func (of *lease) add(l *recording.Line) error {
+	switch {
+	case l.Op == recording.Acquire && l.Outcome == recording.Ok:
+		if of.acquire != nil {
+			return fmt.Errorf("%s: lease %q was granted at %s already; each grant has a lease of its own", l.Place(), l.Lease, of.acquire.Place())
+		}
+		of.acquire = l
+	case l.Op == recording.Release, l.Op == recording.Lost:
+		if of.release == nil || began(l).Before(began(of.release)) {
+			of.release = l
+		}
+	case l.Op == recording.Write && l.Outcome == recording.Ok:
+		of.writes = append(of.writes, l)
+	}
+	return nil
+}
+
+// began is when a line's call began, or when it happened if it is no call.
+func began(l *recording.Line) time.Time {
+	if l.Began.IsZero() {
+		return l.Ended
+	}
+	return l.Began
+}
+
+// look finds what is missing and whose wall clock jumped.
+func (t *trail) look(lines []recording.Line) {
+	type process struct {
+		host      string
+		ended     bool
+		dropped   int64
+		low, high time.Duration // of the wall clock less the monotonic one, from the first on
+		first     time.Duration
+		timed     bool
+	}
+	processes := map[string]*process{}
+	var names []string
+	for i := range lines {
+		l := &lines[i]
+		p := processes[l.Process]
+		if p == nil {
+			p = &process{host: l.Host}
+			processes[l.Process] = p
+			names = append(names, l.Process)
+		}
+		p.ended = p.ended || l.Op == recording.End
+		p.dropped = max(p.dropped, l.Dropped)
+		if l.Mono == 0 {
+			continue
+		}
+		offset := time.Duration(l.Ended.UnixNano()) - l.Mono
+		if !p.timed {
+			p.timed, p.first = true, offset
+		}
+		p.low, p.high = min(p.low, offset-p.first), max(p.high, offset-p.first)
+	}
+	slices.Sort(names)
+	var missing []string
+	for _, name := range names {
+		p := processes[name]
+		if p.dropped > 0 {
+			missing = append(missing, fmt.Sprintf("%s did not write %d lines", name, p.dropped))
+		}
+		if !p.ended {
+			missing = append(missing, name+" has no end line")
+		}
+		if jump := p.high - p.low; p.timed && jump > 2*t.bound(p.host) {
+			t.jumps[name] = jump
+			t.warnings = append(t.warnings, fmt.Sprintf("the wall clock of %s moved by %v against its monotonic clock, more than "+
+				"the bound of its host allows (it was set, or the machine was suspended); its times are taken to be off by that much more",
+				name, jump.Round(time.Microsecond)))
+		}
+	}
+	if len(missing) > 3 {
+		missing = append(missing[:3], fmt.Sprintf("and %d more of this kind", len(missing)-3))
+	}
+	t.missing = strings.Join(missing, ", ")
+}
+
+// at is a time on the clock of the line's process.
+func (t *trail) at(l *recording.Line, when time.Time) moment {
+	off := int64(t.bound(l.Host) + t.jumps[l.Process])
+	return moment{when.UnixNano() - off, when.UnixNano() + off}
+}
+
+// tell says a time for a person, with the bound of its clock.
+func (t *trail) tell(l *recording.Line, when time.Time) string {
+	return fmt.Sprintf("%s (clock of %s, ±%v)", when.UTC().Format("15:04:05.000000"), l.Host, t.bound(l.Host)+t.jumps[l.Process])
+}
+
+// data is what a write was to.
+func data(l *recording.Line) string {
+	if l.Resource == "" {
+		return l.Lock
+	}
+	return l.Resource
+}

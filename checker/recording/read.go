@@ -1,0 +1,64 @@
+package recording
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxLine is the longest line in bytes.
+const MaxLine = 1 << 20
+
+// Read reads a file of a recording. Lines of several processes may be mixed. A last line that is cut off is left out, with
+// a warning; anything else that is wrong is an error that names the line.
+func Read(r io.Reader, name string) (lines []Line, warnings []string, err error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	for number := 1; ; number++ {
+		text, err := in.ReadBytes('\n')
+		whole := err == nil
+		if err != nil && err != io.EOF {
+			return lines, warnings, fmt.Errorf("%s:%d: %w", name, number, err)
+		}
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			line, err := decode(text)
+			switch {
+			case err != nil && !whole && !json.Valid(text):
+				return lines, append(warnings, fmt.Sprintf("%s:%d: the last line is cut off and was left out", name, number)), nil
+			case err != nil:
+				return lines, warnings, fmt.Errorf("%s:%d: %w", name, number, err)
+			}
+			line.File, line.Number = name, number
+			lines = append(lines, line)
+		}
+		if !whole {
+			return lines, warnings, nil
+		}
+	}
+}
+
+func decode(text []byte) (line Line, err error) {
+	if len(text) > MaxLine {
+		return line, fmt.Errorf("a line of more than %d bytes", MaxLine)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&line); err != nil {
+		return line, err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return line, errors.New("more than one value on the line")
+	}
+	return line, line.check()
+}
+
+// Is tells whether a file begins as a recording does: a JSON object with a host, which no line of a history has.
+func Is(start []byte) bool {
+	start = bytes.TrimLeft(start, "\ufeff \t\r\n")
+	if i := bytes.IndexByte(start, '\n'); i >= 0 {
+		start = start[:i]
+	}
+	return bytes.HasPrefix(start, []byte("{")) && bytes.Contains(start, []byte(`"host"`)) && !bytes.Contains(start, []byte(`"index"`))
+}
