@@ -132,6 +132,24 @@ func TestALeaseEndsAtItsUntil(t *testing.T) {
 	}
 }
 
+// TestAnExtensionMovesTheEnd, but one that came after it revives nothing.
+func TestAnExtensionMovesTheEnd(t *testing.T) {
+	for _, law := range []struct {
+		extended float64
+		want     checker.Status
+	}{{9, checker.Violated}, {13, checker.Undecided}} {
+		var tp tape
+		tp.add(recording.Line{Host: "a", Client: "a", Op: recording.Acquire, Lease: "a@0"}, second(0), second(0)).Until = second(10)
+		tp.add(recording.Line{Host: "a", Client: "a", Op: recording.Extend, Lease: "a@0"}, second(law.extended), second(law.extended)).Until = second(law.extended + 10)
+		tp.add(recording.Line{Host: "a", Client: "a", Op: recording.Release, Lease: "a@0"}, second(18), second(18))
+		tp.held("b", 11, 12, 0)
+		tp.ends("a", "b")
+		if v := judge(t, &tp, ms)[checker.Exclusion]; v.Status != law.want {
+			t.Errorf("extended at %v: %v %s", law.extended, v.Status, v.Reason)
+		}
+	}
+}
+
 func TestEffectsAndFences(t *testing.T) {
 	for _, law := range []struct {
 		name, property string

@@ -33,8 +33,8 @@ func (t *trail) holdOf(of *lease) hold {
 	switch {
 	case of.release != nil:
 		h.last = t.at(of.release, began(of.release)).latest
-	case !of.acquire.Until.IsZero():
-		h.last = max(t.at(of.acquire, of.acquire.Until).latest, t.at(h.clock, h.until).latest)
+	case !of.known().IsZero() && len(of.extends) == 0:
+		h.last = max(t.at(of.acquire, of.known()).latest, t.at(h.clock, h.until).latest)
 	default:
 		h.last = never
 	}
@@ -52,7 +52,7 @@ func (t *trail) end(of *lease) (time.Time, *recording.Line) {
 	if of.release == nil {
 		return end, clock
 	}
-	switch released, known := began(of.release), of.acquire.Until; {
+	switch released, known := began(of.release), of.known(); {
 	case released.Before(end), known.IsZero(), !known.Before(released):
 		return released, of.release
 	case known.After(end):

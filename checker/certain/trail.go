@@ -24,6 +24,7 @@ type trail struct {
 type lease struct {
 	acquire *recording.Line   // nil if its grant is not recorded
 	release *recording.Line   // or when its holder was told of the loss, whichever was first; nil if neither is recorded
+	extends []*recording.Line // that were granted, in order
 	writes  []*recording.Line // that were applied
 }
 
@@ -53,7 +54,23 @@ func newTrail(lines []recording.Line, bound func(string) time.Duration) (*trail,
 			return nil, err
 		}
 	}
+	for _, of := range t.leases {
+		slices.SortStableFunc(of.extends, func(a, b *recording.Line) int { return a.Ended.Compare(b.Ended) })
+	}
 	return t, nil
+}
+
+// known is when the lease ended as its holder knew, zero if it went by its release alone. An extension that came after the
+// end revives a lease that another may have had in between; it does not count.
+func (of *lease) known() (until time.Time) {
+	until = of.acquire.Until
+	for _, e := range of.extends {
+		if until.IsZero() || e.Ended.After(until) {
+			break
+		}
+		until = e.Until
+	}
+	return until
 }
 
 // add takes what a line says of the lease.
@@ -68,6 +85,8 @@ func (of *lease) add(l *recording.Line) error {
 		if of.release == nil || began(l).Before(began(of.release)) {
 			of.release = l
 		}
+	case l.Op == recording.Extend && l.Outcome == recording.Ok:
+		of.extends = append(of.extends, l)
 	case l.Op == recording.Write && l.Outcome == recording.Ok:
 		of.writes = append(of.writes, l)
 	}

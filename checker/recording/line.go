@@ -10,15 +10,16 @@
 //	field     value            which lines, and what it says
 //	host      text             all: whose clock the times are from
 //	process   text             all: one run of a program; never used again, such as host, process number and start
-//	op        text             all: acquire, release, write, lost; and start, end, dropped
-//	client    text             acquire, release, write, lost: whoever the lock takes for one holder: a worker, a process
+//	op        text             all: acquire, extend, release, write, lost; and start, end, dropped
+//	client    text             acquire, extend, release, write, lost: whoever the lock takes for one holder: a worker, a process
 //	lock      text             the same: name of the lock
 //	lease     text             the same: one grant and all that follows from it; never used again, by any client
-//	outcome   text             acquire, release, write: ok (it happened), fail (certainly not), unknown (as after a time-out)
-//	began     RFC 3339 time    acquire, release, write: before the call, on the host's wall clock, as exact as can be had
+//	outcome   text             all calls, that is, all but lost, start, end, dropped: ok (it happened), fail (certainly not), unknown (as after a time-out)
+//	began     RFC 3339 time    all calls: before the call, on the host's wall clock, as exact as can be had
 //	ended     RFC 3339 time    all: after the call; of the others, when it was
 //	mono_ns   nanoseconds      all, if it can be had: the process's monotonic clock at ended; shows that the wall clock jumped
-//	until     RFC 3339 time    acquire: when the lease ends as its holder knows; absent if it goes by its release alone
+//	until     RFC 3339 time    acquire, extend: when the lease ends as its holder knows; absent if the holder goes on until it
+//	                           releases or is told of the loss, as with a lock that renews its leases
 //	fence     number           acquire, write: fencing token
 //	resource  text             write: the data written to; absent is the data named like the lock
 //	version   number           write, if the data tells: how many writes it has applied, this one included
@@ -48,6 +49,7 @@ type Op string
 // Operations.
 const (
 	Acquire Op = "acquire"
+	Extend  Op = "extend"
 	Release Op = "release"
 	Write   Op = "write"
 	Lost    Op = "lost" // the lock told its holder that the lease is over
@@ -107,9 +109,9 @@ func (l *Line) check() error {
 	switch l.Op {
 	case Start, End, Dropped:
 		return nil
-	case Acquire, Release, Write, Lost:
+	case Acquire, Extend, Release, Write, Lost:
 	default:
-		return fmt.Errorf("op %q is none of acquire, release, write, lost, start, end, dropped", l.Op)
+		return fmt.Errorf("op %q is none of acquire, extend, release, write, lost, start, end, dropped", l.Op)
 	}
 	switch {
 	case l.Client == "":

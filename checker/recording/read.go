@@ -12,8 +12,8 @@ import (
 // MaxLine is the longest line in bytes.
 const MaxLine = 1 << 20
 
-// Read reads a file of a recording. Lines of several processes may be mixed. A last line that is cut off is left out, with
-// a warning; anything else that is wrong is an error that names the line.
+// Read reads a file of a recording. Lines of several processes may be mixed. A line that is cut off, as by a crash or a full
+// disk, is left out with a warning; anything else that is wrong is an error that names the line.
 func Read(r io.Reader, name string) (lines []Line, warnings []string, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for number := 1; ; number++ {
@@ -25,8 +25,12 @@ func Read(r io.Reader, name string) (lines []Line, warnings []string, err error)
 		if text = bytes.TrimSpace(text); len(text) > 0 {
 			line, err := decode(text)
 			switch {
-			case err != nil && !whole && !json.Valid(text):
-				return lines, append(warnings, fmt.Sprintf("%s:%d: the last line is cut off and was left out", name, number)), nil
+			case errors.Is(err, io.ErrUnexpectedEOF):
+				warnings = append(warnings, fmt.Sprintf("%s:%d: the line is cut off and was left out", name, number))
+				if !whole {
+					return lines, warnings, nil
+				}
+				continue
 			case err != nil:
 				return lines, warnings, fmt.Errorf("%s:%d: %w", name, number, err)
 			}

@@ -15,6 +15,7 @@ var house = map[string][]string{
 	"checker/history":   {},
 	"locks":             {},
 	"locks/locktest":    {"checker", "checker/history", "locks", "nemesis", "scenarios", "scenarios/runner", "sim"},
+	"locks/recorder":    {"checker/recording", "locks"},
 	"locks/program":     {"locks"},
 	"locks/conformance": {"locks", "locks/program"},
 	"nemesis":           {},
