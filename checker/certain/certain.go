@@ -83,3 +83,19 @@ func violated(sentence string, lines ...*recording.Line) checker.Verdict {
 	}
 	return checker.Verdict{Status: checker.Violated, Witness: &checker.Witness{Sentence: sentence + " (" + places + ")"}}
 }
+
+// count says how many: "1 write", "2 writes".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// were is count with its verb.
+func were(n int, noun string) string {
+	if n == 1 {
+		return count(n, noun) + " was"
+	}
+	return count(n, noun) + " were"
+}

@@ -58,9 +58,9 @@ func judgeEffects(t *trail) checker.Verdict {
 		}
 	}
 	if open > 0 {
-		return undecided("no write certainly came into another's section, but %d sections were too close to others' writes for these clocks to tell", open)
+		return undecided("no write certainly came into another's section, but %s too close to others' writes for these clocks to tell", were(open, "section"))
 	}
-	return held("%d writes, none of which can have come into another's section", n)
+	return held("%s, none of which can have come into another's section", count(n, "write"))
 }
 
 // intrusion answers which writes came into a section.

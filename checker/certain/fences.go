@@ -88,9 +88,9 @@ func judgeFenceEnforcement(t *trail) checker.Verdict {
 		open = open || !versioned(calls) && mayInvert(calls, func(greater, lower *call) bool { return greater.soonest <= lower.last })
 	}
 	if open {
-		return undecided("%d writes had fences; none certainly came after a greater one, but some were too close for these clocks to tell", fenced)
+		return undecided("%s had fences; none certainly came after a greater one, but some were too close for these clocks to tell", count(fenced, "write"))
 	}
-	return held("%d writes with fences, applied in order", fenced)
+	return held("%s with fences, applied in order", count(fenced, "write"))
 }
 
 // inverted finds a call that certainly began after another had ended, and whose fence is lower than the other's, or, with

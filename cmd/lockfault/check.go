@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ type checkFlags struct {
 	ttl        time.Duration
 	to, out    string
 	extras     extraFlags
+	clocks     clockFlags
 }
 
 var checkFormats = []string{"table", "json", "markdown", "junit"}
@@ -33,6 +35,7 @@ func (f *checkFlags) add(c *call) {
 	c.flags.StringVar(&f.to, "to", "", "judge nothing, but write the history in another `FORMAT`: edn, as Jepsen and Knossos read it, or jsonl")
 	c.flags.StringVarP(&f.out, "output", "o", "", "`FILE` for --to (default: standard output)")
 	f.extras.add(c)
+	f.clocks.add(c)
 }
 
 func (f *checkFlags) check(c *call) error {
@@ -77,11 +80,14 @@ func (f *checkFlags) check(c *call) error {
 func check(c *call) (int, error) {
 	var f checkFlags
 	f.add(c)
-	if err := c.parse(1); err != nil {
+	if err := c.parse(math.MaxInt); err != nil {
 		return 0, err
 	}
 	if err := f.check(c); err != nil {
 		return 0, err
+	}
+	if code, done, err := c.checkRecording(&f); done {
+		return code, err
 	}
 	if f.to != "" {
 		return exitExpected, c.convert(&f)

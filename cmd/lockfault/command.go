@@ -45,8 +45,9 @@ func verbs() []verb {
 		{"replay", "RUN", "a stored run again, from its plan; is the history the same?", `
   lockfault replay latest
   lockfault replay latest/redlock/pause-after-acquire/fenced`, replay},
-		{"check", "FILE", "judge a history that was recorded elsewhere", `
+		{"check", "FILE...", "judge a history that was recorded elsewhere", `
   lockfault check history.jsonl
+  lockfault check --clock-error 20ms web-1.jsonl web-2.jsonl
   lockfault check - < history.jsonl`, check},
 		{"adapter-check", "COMMAND", "does a program speak the protocol for locks in any language?", `
   lockfault adapter-check 'python3 my_lock.py'`, adapterCheck},

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lockfault/lockfault/checker"
+	"github.com/lockfault/lockfault/checker/certain"
+	production "github.com/lockfault/lockfault/checker/recording"
+	"github.com/lockfault/lockfault/results"
+)
+
+// clockFlags say how far clocks may be off, for a recording from production.
+type clockFlags struct {
+	errors []string
+}
+
+func (f *clockFlags) add(c *call) {
+	c.flags.StringArrayVar(&f.errors, "clock-error", nil, "for a recording of several hosts: `TIME` by which a host's clock may be off "+
+		"from true time, either way, or HOST=TIME for one; may be repeated")
+}
+
+// bounds are what the flags say of hosts.
+func (f *clockFlags) bounds(hosts []string) (func(string) time.Duration, error) {
+	all, known := time.Duration(0), len(hosts) < 2 // on one host, its own order counts
+	of := map[string]time.Duration{}
+	for _, text := range f.errors {
+		host, value, named := strings.Cut(text, "=")
+		if !named {
+			value = text
+		}
+		bound, err := time.ParseDuration(value)
+		switch {
+		case err != nil || bound < 0:
+			return nil, usagef("--clock-error %s: want a duration such as 20ms, or HOST=20ms", text)
+		case !named:
+			all, known = bound, true
+		case !slices.Contains(hosts, host):
+			return nil, usagef("--clock-error %s: there is no host %q; there are %s%s", text, host, strings.Join(hosts, ", "), didYouMean(host, hosts))
+		default:
+			of[host] = bound
+		}
+	}
+	for _, h := range hosts {
+		if _, told := of[h]; !told && !known {
+			return nil, usagef("--clock-error: say how far the clock of %s may be off, such as --clock-error 20ms for all hosts: "+
+				"`chronyc tracking` shows root dispersion and half the root delay, whose sum is a bound", h)
+		}
+	}
+	return func(host string) time.Duration {
+		if bound, told := of[host]; told {
+			return bound
+		}
+		return all
+	}, nil
+}
+
+// checkRecording judges a recording from production, if that is what the files are; done tells whether they are, or that
+// the call is wrong.
+func (c *call) checkRecording(f *checkFlags) (code int, done bool, err error) {
+	recorded := 0
+	for _, name := range c.args {
+		if is, err := isRecording(name); err != nil {
+			return 0, true, err
+		} else if is {
+			recorded++
+		}
+	}
+	switch {
+	case recorded == 0 && len(c.args) > 1:
+		return 0, true, usagef("do not know what to do with %q: only recordings (see package checker/recording) come in several files", c.args[1])
+	case recorded == 0 && c.flags.Changed("clock-error"):
+		return 0, true, usagef("--clock-error is for recordings (see package checker/recording); a history has one clock")
+	case recorded == 0:
+		return 0, false, nil
+	case recorded < len(c.args):
+		return 0, true, usagef("some of the files are recordings and some are not")
+	}
+	code, err = c.judgeRecording(f)
+	return code, true, err
+}
+
+// recordedProperties are those of which a recording tells.
+var recordedProperties = []string{checker.Exclusion, checker.Effects, checker.FenceOrder, checker.FenceEnforcement}
+
+func (c *call) judgeRecording(f *checkFlags) (int, error) {
+	for _, flag := range []string{"model", "ttl", "to", "metrics", "porcupine-html"} {
+		if c.flags.Changed(flag) {
+			return 0, usagef("--%s is not for recordings", flag)
+		}
+	}
+	chosen := recordedProperties
+	for _, p := range f.properties {
+		if !slices.Contains(recordedProperties, p) {
+			return 0, usagef("--property %s: a recording does not tell; it tells of %s", p, strings.Join(recordedProperties, ", "))
+		}
+		chosen = f.properties
+	}
+	lines, err := c.readRecordings(f.resource)
+	if err != nil {
+		return 0, err
+	}
+	hosts, locks := map[string]bool{}, map[string]bool{}
+	for i := range lines {
+		hosts[lines[i].Host] = true
+		if lines[i].Lock != "" {
+			locks[lines[i].Lock] = true
+		}
+	}
+	bound, err := f.clocks.bounds(slices.Sorted(maps.Keys(hosts)))
+	if err != nil {
+		return 0, err
+	}
+	j, err := certain.Judge(lines, bound)
+	if err != nil {
+		return 0, err
+	}
+	for _, w := range j.Warnings {
+		fmt.Fprintf(c.stderr, "warning: %s\n", w)
+	}
+	run := results.Run{
+		Lock: strings.Join(slices.Sorted(maps.Keys(locks)), "+"), Scenario: "recorded", Testbed: "production", Title: describeRecording(j, bound),
+		Events: j.Lines, AsExpected: true, Verdicts: map[string]checker.Verdict{},
+	}
+	if len(locks) != 1 {
+		run.Lock = fmt.Sprintf("%d-locks", len(locks))
+	}
+	for _, p := range chosen {
+		run.Verdicts[p] = j.Verdicts[p]
+		if j.Verdicts[p].Status == checker.Violated {
+			run.AsExpected = false
+			run.Unexpected = append(run.Unexpected, p+": violated")
+		}
+	}
+	if f.format == "table" {
+		err = results.WriteRun(c.stdout, run, c.layout())
+	} else {
+		err = c.show(results.Report{Runs: []results.Run{run}}, f.format)
+	}
+	return verdictStatus(run.Verdicts, f.properties), err
+}
+
+// describeRecording says whose clocks were trusted how far, and for what time.
+func describeRecording(j *certain.Judgement, bound func(string) time.Duration) string {
+	var hosts []string
+	for _, h := range j.Hosts {
+		hosts = append(hosts, fmt.Sprintf("%s ±%v", h, bound(h)))
+	}
+	return fmt.Sprintf("Recorded by %s, from %s to %s", strings.Join(hosts, ", "), j.From.UTC().Format(time.RFC3339), j.To.UTC().Format(time.RFC3339))
+}
+
+// readRecordings reads all files. A name that is not empty chooses a lock, or the locks of some data.
+func (c *call) readRecordings(name string) ([]production.Line, error) {
+	var all []production.Line
+	for _, file := range c.args {
+		in, err := openUnzipped(file)
+		if err != nil {
+			return nil, err
+		}
+		lines, warnings, err := production.Read(in, filepath.Base(file))
+		err = errors.Join(err, in.Close())
+		for _, w := range warnings {
+			fmt.Fprintf(c.stderr, "warning: %s\n", w)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, lines...)
+	}
+	if name == "" {
+		return all, nil
+	}
+	locks, known := map[string]bool{}, map[string]bool{}
+	for i := range all {
+		l := &all[i]
+		known[l.Lock], known[l.Resource] = true, true
+		if l.Lock == name || l.Resource == name {
+			locks[l.Lock] = true
+		}
+	}
+	if len(locks) == 0 {
+		delete(known, "")
+		return nil, usagef("--resource %q: the recording has no lock and no data of this name; there is: %s", name,
+			strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+	}
+	return slices.DeleteFunc(all, func(l production.Line) bool { return l.Lock != "" && !locks[l.Lock] }), nil
+}
+
+func isRecording(name string) (bool, error) {
+	if name == "-" { // what is read here could not be read again
+		return false, nil
+	}
+	in, err := openUnzipped(name)
+	if errors.Is(err, gzip.ErrHeader) {
+		return false, nil // whoever reads histories says so better
+	}
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	start, err := in.Peek(64 << 10)
+	if len(start) == 0 && err != io.EOF {
+		return false, nil
+	}
+	return production.Is(start), nil
+}
+
+// unzipped is a file, decompressed if it is gzip.
+type unzipped struct {
+	*bufio.Reader
+	io.Closer
+}
+
+func openUnzipped(name string) (*unzipped, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReader(file)
+	if magic, _ := in.Peek(2); string(magic) != "\x1f\x8b" {
+		return &unzipped{bufio.NewReaderSize(in, 64<<10), file}, nil
+	}
+	zip, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), file.Close())
+	}
+	return &unzipped{bufio.NewReaderSize(zip, 64<<10), file}, nil
+}
