@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/lockfault/lockfault/checker/history"
@@ -22,6 +24,7 @@ type bench struct {
 	cluster runner.Cluster
 	cut     nemesis.Heal
 	servers locks.Servers
+	dialled atomic.Bool // the lock has dialled by Env.Dial
 }
 
 // benchTTL is the life of a lease on a bench.
@@ -62,11 +65,32 @@ func (s *settings) onBench(clients int, fencing bool, f func(*bench) error) erro
 // errLeft is an error that says what a lock has left behind.
 type errLeft struct{ error }
 
+// errNotDialled is what a lock is told that goes past its testbed.
+var errNotDialled = errors.New("the lock did not dial by env.Dial, so that no fault could reach it, and a real server at such an address " +
+	"might have been spoken to; make the client with env.Connect(env.Nodes[0], timeout), or give your own client env.Dial as its dialer, " +
+	"such as redis.Options{Addr: env.Nodes[0], Dialer: env.Dial}")
+
+// dials tries whether the lock can be made, and dials by Env.Dial when it acquires.
+func (s *settings) dials() error {
+	return s.onBench(1, false, func(b *bench) error {
+		_, err := b.acquire("A", "r", b.ttl/10)
+		if !b.dialled.Load() {
+			return errors.Join(errNotDialled, err)
+		}
+		return nil
+	})
+}
+
 // makeLocks gives each client its lock, behind the client's gates as in a scenario.
 func (b *bench) makeLocks(s *settings) (all []runner.Hands, err error) {
 	for _, name := range b.names {
 		entry := s.entry
 		entry.New = func(env locks.Env) (locks.Lock, error) {
+			dial := env.Dial
+			env.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				b.dialled.Store(true)
+				return dial(ctx, network, addr)
+			}
 			lock, err := s.entry.New(env)
 			b.locks[name] = lock
 			return lock, err

@@ -7,7 +7,9 @@
 //
 // The function makes the lock of one client; it is called once for each client of each scenario. Connect with env.Connect,
 // or with a client of your own that dials by env.Dial to the addresses env.Nodes; use env.TTL, and env.Rand for tokens.
-// Otherwise the lock is ordinary code: plain time, plain go-redis, goroutines. Its Close must end what it has running.
+// Otherwise the lock is ordinary code: plain time, plain go-redis, goroutines. Its Close must end what it has running, and
+// its errors must say whether something happened: see locks.Lock. Package example, beside this one, has all of it for a
+// lock with another interface.
 //
 // # What is expected
 //
@@ -38,6 +40,7 @@ package locktest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	oldrand "math/rand"
 	"os"
@@ -77,6 +80,9 @@ func Run(t *testing.T, newLock New, options ...Option) {
 		if s.seed, err = strconv.ParseUint(text, 10, 64); err != nil {
 			t.Fatalf("locktest: %s=%q: want a number", seedVariable, text)
 		}
+	}
+	if err := s.dials(); errors.Is(err, errNotDialled) {
+		t.Fatalf("locktest: %v", err)
 	}
 	if len(s.scenarios) == 0 {
 		t.Run("contract", func(t *testing.T) { s.contract(t) })

@@ -2,7 +2,9 @@ package locktest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -59,6 +61,9 @@ func TestNaughty(t *testing.T) {
 		if wrong == "unmade" {
 			return nil, fmt.Errorf("no luck")
 		}
+		if wrong == "elsewhere" {
+			env.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("a real network") }
+		}
 		lock, err := single.New(env)
 		return naughty{lock, wrong}, err
 	}, limit)
@@ -73,6 +78,8 @@ func TestWhatALockGetsWrongIsAFailureNotACrash(t *testing.T) {
 		"stuck":   {"Close never returned", "not run: what the lock left behind"},
 		"nothing": {"neither a lease nor an error"},
 		"unmade":  {"no luck"},
+
+		"elsewhere": {"did not dial by env.Dial", "Dialer: env.Dial"},
 	} {
 		t.Run(wrong, func(t *testing.T) {
 			t.Parallel()
