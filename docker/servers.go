@@ -20,6 +20,7 @@ func (c *cluster) CrashNode(name string, keep nemesis.Survival, unsynced time.Du
 	if n.down.Load() {
 		return func() (nemesis.Evidence, error) { return nemesis.Evidence{}, nil }, nil
 	}
+	defer c.promptly("crash " + name)()
 	before := c.counts(name)
 	n.down.Store(true)
 	if err := n.crash(); err != nil {

@@ -99,6 +99,12 @@ func (s *strain) askServer(ctx context.Context, name string, n *node) {
 	}
 }
 
+// promptly notes how long it took to inject a fault: until that is done, nothing else of the plan happens.
+func (c *cluster) promptly(what string) (done func()) {
+	began := monotonic()
+	return func() { c.strain.note("the harness took to "+what, monotonic()-began) }
+}
+
 func (s *strain) note(what string, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

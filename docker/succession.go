@@ -28,6 +28,7 @@ func (c *cluster) Failover(by nemesis.Promoter) (nemesis.Heal, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), consoleLimit)
 	defer cancel()
+	defer c.promptly("kill the primary")()
 	c.bed.deposed = true
 	open := c.counts(nemesis.Primary).open()
 	if err := c.enable(nemesis.Primary, false); err != nil {
@@ -163,6 +164,7 @@ func (c *cluster) SplitBrain(clients []string) (nemesis.Heal, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), consoleLimit)
 	defer cancel()
+	defer c.promptly("part the primary")()
 	c.bed.deposed = true
 	at, err := c.measureLag(ctx)
 	if err != nil {
