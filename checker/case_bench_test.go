@@ -89,3 +89,33 @@ func verdictOf(b *testing.B, c *Case, p Property, violated bool) {
 		b.Fatalf("%s is %v (%s)", p.Name, v.Status, v.Reason)
 	}
 }
+
+// BenchmarkTenTimes judges histories of which each is ten times as long as the one before, and reports how many times as
+// much of the processor that took: the best of some runs, since a machine that is shared only ever adds to it.
+func BenchmarkTenTimes(b *testing.B) {
+	sizes := []int{1e5, 1e6, 1e7}
+	if testing.Short() {
+		sizes = sizes[:2] // the largest needs about 6 GB
+	}
+	for b.Loop() {
+		var before time.Duration
+		for _, n := range sizes {
+			best := forever
+			events := sections{clients: 20, ops: n, seed: 42}.generate()
+			for range max(2, 3_000_000/n) {
+				runtime.GC()
+				start := cpuTime()
+				c := digested(b, events)
+				for _, p := range judged {
+					verdictOf(b, c, p, false)
+				}
+				best = min(best, cpuTime()-start)
+			}
+			b.ReportMetric(best.Seconds()*1000, fmt.Sprintf("cpu-ms-%.0g", float64(n)))
+			if before > 0 {
+				b.ReportMetric(best.Seconds()/before.Seconds(), fmt.Sprintf("x-%.0g", float64(n)))
+			}
+			before = best
+		}
+	}
+}

@@ -13,8 +13,15 @@ const unnamed name = -1
 // the memory of a map: a lock history has a lease for every few operations.
 type names struct {
 	texts []string
-	slots []name // 0 is an empty one
+	slots []nameSlot
 	seed  maphash.Seed
+}
+
+// nameSlot has, besides the number, the rest of the hash: a string that is not the one looked for is seldom fetched, which
+// would cost more than all else.
+type nameSlot struct {
+	name name // 0 is an empty one
+	rest uint32
 }
 
 // newNames has room for so many strings.
@@ -23,7 +30,7 @@ func newNames(room int) names {
 	for size < 2*room {
 		size *= 2
 	}
-	return names{append(make([]string, 0, room+1), ""), make([]name, size), maphash.MakeSeed()}
+	return names{append(make([]string, 0, room+1), ""), make([]nameSlot, size), maphash.MakeSeed()}
 }
 
 // intern gives a string its number.
@@ -31,16 +38,16 @@ func (n *names) intern(text string) name {
 	if text == "" {
 		return 0
 	}
-	slot := n.slot(text)
-	if n.slots[slot] == 0 {
+	slot, rest := n.slot(text)
+	if n.slots[slot].name == 0 {
 		if 4*len(n.texts) > 3*len(n.slots) {
 			n.grow()
-			slot = n.slot(text)
+			slot, rest = n.slot(text)
 		}
-		n.slots[slot] = name(len(n.texts))
+		n.slots[slot] = nameSlot{name(len(n.texts)), rest}
 		n.texts = append(n.texts, text)
 	}
-	return n.slots[slot]
+	return n.slots[slot].name
 }
 
 // find returns the number of a string, or unnamed.
@@ -48,8 +55,8 @@ func (n *names) find(text string) name {
 	if text == "" {
 		return 0
 	}
-	if known := n.slots[n.slot(text)]; known != 0 {
-		return known
+	if slot, _ := n.slot(text); n.slots[slot].name != 0 {
+		return n.slots[slot].name
 	}
 	return unnamed
 }
@@ -57,19 +64,21 @@ func (n *names) find(text string) name {
 // text is the string of a number.
 func (n *names) text(known name) string { return n.texts[known] }
 
-// slot is where a string is, or where it belongs.
-func (n *names) slot(text string) int {
+// slot is where a string is, or where it belongs, with the rest of its hash.
+func (n *names) slot(text string) (slot int, rest uint32) {
+	hash := maphash.String(n.seed, text)
 	mask := len(n.slots) - 1
-	i := int(maphash.String(n.seed, text)) & mask
-	for n.slots[i] != 0 && n.texts[n.slots[i]] != text {
-		i = (i + 1) & mask
+	slot, rest = int(hash)&mask, uint32(hash>>32)
+	for n.slots[slot].name != 0 && (n.slots[slot].rest != rest || n.texts[n.slots[slot].name] != text) {
+		slot = (slot + 1) & mask
 	}
-	return i
+	return slot, rest
 }
 
 func (n *names) grow() {
-	n.slots = make([]name, 2*len(n.slots))
+	n.slots = make([]nameSlot, 2*len(n.slots))
 	for known := 1; known < len(n.texts); known++ {
-		n.slots[n.slot(n.texts[known])] = name(known)
+		slot, rest := n.slot(n.texts[known])
+		n.slots[slot] = nameSlot{name(known), rest}
 	}
 }
