@@ -8,7 +8,7 @@ STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export TESTCONTAINERS_RYUK_DISABLED ?= true
 export TESTCONTAINERS_HOST_OVERRIDE ?= 127.0.0.1
 
-.PHONY: all check check-slow test test-docker test-endurance test-adapters test-browser testbeds pictures libraries adapters adapters-deps bench compare clean
+.PHONY: all check check-slow bench-checkers test test-docker test-endurance test-adapters test-browser testbeds pictures libraries adapters adapters-deps bench compare clean
 
 all: check test
 
@@ -88,6 +88,14 @@ check-slow:
 # bench: schedules and commands per second in virtual time, checkers, codecs. A larger heap costs less collecting.
 bench:
 	GOGC=400 $(GO) test -run '^$$' -bench . -benchtime 2s -timeout 2h ./...
+
+# bench-checkers: the special-purpose checkers beside porcupine, which gets PORCUPINE_TIME for each history, as the table in
+# results/checkers.md. SIDE_BY_SIDE chooses histories.
+PORCUPINE_TIME ?= 10s
+SIDE_BY_SIDE ?= Mutex/(valid|violated)/clients=20/ops=(1000|10000|100000)$$/
+bench-checkers:
+	PORCUPINE_TIME=$(PORCUPINE_TIME) GOGC=400 $(GO) test -run '^$$' -bench '$(SIDE_BY_SIDE)' -benchtime 20x -timeout 6h ./checker/linear | \
+		awk -f checker/linear/table.awk
 
 # compare: every lock in every scenario, without and with fencing.
 compare:

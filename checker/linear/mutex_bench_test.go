@@ -81,7 +81,7 @@ func benchmarkMutex(b *testing.B, t traffic, violated bool, refusal lockmodel.Re
 		ours := b.Elapsed() / time.Duration(b.N)
 		b.ReportMetric(theirs.Seconds()/ours.Seconds(), "x-faster")
 		b.ReportMetric(theirs.Seconds()/cold.Seconds(), "x-faster-cold")
-		b.ReportMetric(float64(theirs.Milliseconds()), "porcupine-ms")
+		b.ReportMetric(float64(theirs.Microseconds())/1000, "porcupine-ms")
 		b.ReportMetric(gaveUp, "porcupine-gave-up")
 		b.ReportMetric(float64(cold.Microseconds())/1000, "cold-ms")
 		b.ReportMetric(float64(best.Microseconds())/1000, "best-ms")
