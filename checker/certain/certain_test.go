@@ -278,6 +278,20 @@ func TestAClockThatJumpedIsTrustedLess(t *testing.T) {
 	}
 }
 
+// TestClientsOfOneNameInTwoProcessesAreTwo: a name that was given twice must not hide a violation.
+func TestClientsOfOneNameInTwoProcessesAreTwo(t *testing.T) {
+	var tp tape
+	tp.held("a", 0, 2, 0)
+	tp.held("b", 1, 3, 0)
+	tp.ends("a", "b")
+	for i := range tp.lines {
+		tp.lines[i].Client = "worker"
+	}
+	if v := judge(t, &tp, ms)[checker.Exclusion]; v.Status != checker.Violated {
+		t.Errorf("%v %s", v.Status, v.Reason)
+	}
+}
+
 // valid draws a recording that is right in true time: holds one after the other, fences and versions that grow, each host's
 // clock off by another amount each time it is read, within the bound.
 func valid(t *rapid.T, bound time.Duration) *tape {

@@ -24,7 +24,7 @@ func judgeEffects(t *trail) checker.Verdict {
 	for _, of := range t.leases {
 		last := map[string]call{}
 		for _, w := range of.writes {
-			c := t.call(w)
+			c := t.call(of, w)
 			writes[data(w)] = append(writes[data(w)], c)
 			if l, ok := last[data(w)]; !ok || c.Began.After(l.Began) {
 				last[data(w)] = c
@@ -78,8 +78,8 @@ func intruders(writes []call) *intrusion {
 	in.first, in.start = make([]best, len(writes)+1), make([]best, len(writes)+1)
 	for i := len(writes) - 1; i >= 0; i-- {
 		a, b := &in.bySoonest[i], &in.byLast[i]
-		in.first[i] = in.first[i+1].with(a.Client, -a.last, i)
-		in.start[i] = in.start[i+1].with(b.Client, -b.soonest, i)
+		in.first[i] = in.first[i+1].with(a.owner, -a.last, i)
+		in.start[i] = in.start[i+1].with(b.owner, -b.soonest, i)
 	}
 	return in
 }
@@ -87,7 +87,7 @@ func intruders(writes []call) *intrusion {
 // certain finds a write of another client that certainly began after the grant and had ended before the last write began.
 func (in *intrusion) certain(s section) *call {
 	from := sort.Search(len(in.bySoonest), func(k int) bool { return in.bySoonest[k].soonest > s.grant.latest })
-	if i, last, ok := in.first[from].of(s.acquire.Client); ok && -last < s.end.soonest {
+	if i, last, ok := in.first[from].of(s.owner); ok && -last < s.end.soonest {
 		return &in.bySoonest[i]
 	}
 	return nil
@@ -96,7 +96,7 @@ func (in *intrusion) certain(s section) *call {
 // possible tells whether a write of another client may have been applied after the grant and before the last write was.
 func (in *intrusion) possible(s section) bool {
 	from := sort.Search(len(in.byLast), func(k int) bool { return in.byLast[k].last >= s.grant.earliest })
-	_, soonest, ok := in.start[from].of(s.acquire.Client)
+	_, soonest, ok := in.start[from].of(s.owner)
 	return ok && -soonest <= s.end.last
 }
 
@@ -107,7 +107,7 @@ func byVersions(writes []call) (checker.Verdict, bool) {
 	latest := map[string]int{} // by lease: place of its latest write
 	other := -1                // place of the latest write by another client than that of the write at hand
 	for i, w := range known {
-		if i > 0 && known[i-1].Client != w.Client {
+		if i > 0 && known[i-1].owner != w.owner {
 			other = i - 1
 		}
 		if before, ok := latest[w.Lease]; ok && before < other {

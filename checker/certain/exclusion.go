@@ -14,7 +14,6 @@ import (
 // hold is a stretch in which a client held a lock.
 type hold struct {
 	*lease
-	client string
 	// It certainly had begun after begun, and certainly had not ended before ending.
 	begun, ending int64
 	// It certainly had not begun before soonest, and certainly had ended after last.
@@ -25,7 +24,7 @@ type hold struct {
 
 // holdOf puts a lease on true time.
 func (t *trail) holdOf(of *lease) hold {
-	h := hold{lease: of, client: of.acquire.Client}
+	h := hold{lease: of}
 	start := t.at(of.acquire, of.acquire.Ended)
 	h.begun, h.soonest = start.latest, start.earliest
 	h.until, h.clock = t.end(of)
@@ -107,13 +106,13 @@ func overlap(holds []hold) (earlier, later *hold) {
 	longest := make([]best, len(holds)+1) // of the holds before: which certainly lasted longest
 	for i := range holds {
 		h := &holds[i]
-		longest[i+1] = longest[i].with(h.client, h.ending, i)
+		longest[i+1] = longest[i].with(h.owner, h.ending, i)
 	}
 	for i := range holds {
 		h := &holds[i]
 		// Those that had certainly begun before this one ended; of a short hold this may be fewer than those before it.
 		n := min(i, sort.Search(len(holds), func(k int) bool { return holds[k].begun >= h.ending }))
-		if with, ending, ok := longest[n].of(h.client); ok && h.begun < ending {
+		if with, ending, ok := longest[n].of(h.owner); ok && h.begun < ending {
 			return &holds[with], h
 		}
 	}
@@ -126,10 +125,10 @@ func tooClose(holds []hold) (n int) {
 	var longest best
 	for i := range holds {
 		h := &holds[i]
-		if _, last, ok := longest.of(h.client); ok && last >= h.soonest {
+		if _, last, ok := longest.of(h.owner); ok && last >= h.soonest {
 			n++
 		}
-		longest = longest.with(h.client, h.last, i)
+		longest = longest.with(h.owner, h.last, i)
 	}
 	return n
 }
@@ -139,8 +138,8 @@ func (t *trail) overlapped(a, b *hold) checker.Verdict {
 	if b.acquire.Ended.Before(a.acquire.Ended) {
 		a, b = b, a
 	}
-	sentence := fmt.Sprintf("%s was granted %q at %s while %s held it from %s to %s", b.client, b.acquire.Lock,
-		t.tell(b.acquire, b.acquire.Ended), a.client, t.tell(a.acquire, a.acquire.Ended), t.tell(a.clock, a.until))
+	sentence := fmt.Sprintf("%s was granted %q at %s while %s held it from %s to %s", b.acquire.Client, b.acquire.Lock,
+		t.tell(b.acquire, b.acquire.Ended), a.acquire.Client, t.tell(a.acquire, a.acquire.Ended), t.tell(a.clock, a.until))
 	if least := time.Duration(min(a.ending, b.ending) - max(a.begun, b.begun)); least > 0 {
 		sentence += fmt.Sprintf(": for at least %v both did, whatever the clocks were", least)
 	} else {

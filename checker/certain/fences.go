@@ -13,13 +13,14 @@ import (
 // call is a call with a fence, on true time.
 type call struct {
 	*recording.Line
-	soonest, begun int64 // when it began
-	ended, last    int64 // when it had ended: it certainly had after last
+	owner          string // of the lease that it was made under
+	soonest, begun int64  // when it began
+	ended, last    int64  // when it had ended: it certainly had after last
 }
 
-func (t *trail) call(l *recording.Line) call {
+func (t *trail) call(of *lease, l *recording.Line) call {
 	b, e := t.at(l, l.Began), t.at(l, l.Ended)
-	return call{l, b.earliest, b.latest, e.earliest, e.latest}
+	return call{l, of.owner, b.earliest, b.latest, e.earliest, e.latest}
 }
 
 // judgeFenceOrder: a grant that was asked for after another had been granted has a greater fence.
@@ -28,7 +29,7 @@ func judgeFenceOrder(t *trail) checker.Verdict {
 	fenced := 0
 	for _, of := range t.leases {
 		if of.acquire != nil && of.acquire.Fence != 0 {
-			locks[of.acquire.Lock] = append(locks[of.acquire.Lock], t.call(of.acquire))
+			locks[of.acquire.Lock] = append(locks[of.acquire.Lock], t.call(of, of.acquire))
 			fenced++
 		}
 	}
@@ -65,7 +66,7 @@ func judgeFenceEnforcement(t *trail) checker.Verdict {
 	for _, of := range t.leases {
 		for _, w := range of.writes {
 			if w.Fence != 0 {
-				registers[data(w)] = append(registers[data(w)], t.call(w))
+				registers[data(w)] = append(registers[data(w)], t.call(of, w))
 				fenced++
 			}
 		}

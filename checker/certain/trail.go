@@ -26,6 +26,8 @@ type lease struct {
 	release *recording.Line   // or when its holder was told of the loss, whichever was first; nil if neither is recorded
 	extends []*recording.Line // that were granted, in order
 	writes  []*recording.Line // that were applied
+	// owner is who held it: a client of a process, since clients of other processes may have the same name.
+	owner string
 }
 
 func newTrail(lines []recording.Line, bound func(string) time.Duration) (*trail, error) {
@@ -46,7 +48,7 @@ func newTrail(lines []recording.Line, bound func(string) time.Duration) (*trail,
 		}
 		of := byName[l.Lease]
 		if of == nil {
-			of = &lease{}
+			of = &lease{owner: owner(l)}
 			byName[l.Lease] = of
 			t.leases = append(t.leases, of)
 		}
@@ -80,7 +82,7 @@ func (of *lease) add(l *recording.Line) error {
 		if of.acquire != nil {
 			return fmt.Errorf("%s: lease %q was granted at %s already; each grant has a lease of its own", l.Place(), l.Lease, of.acquire.Place())
 		}
-		of.acquire = l
+		of.acquire, of.owner = l, owner(l)
 	case l.Op == recording.Release, l.Op == recording.Lost:
 		if of.release == nil || began(l).Before(began(of.release)) {
 			of.release = l
@@ -92,6 +94,8 @@ func (of *lease) add(l *recording.Line) error {
 	}
 	return nil
 }
+
+func owner(l *recording.Line) string { return l.Process + "\x00" + l.Client }
 
 // began is when a line's call began, or when it happened if it is no call.
 func began(l *recording.Line) time.Time {

@@ -11,7 +11,7 @@
 //	host      text             all: whose clock the times are from
 //	process   text             all: one run of a program; never used again, such as host, process number and start
 //	op        text             all: acquire, extend, release, write, lost; and start, end, dropped
-//	client    text             acquire, extend, release, write, lost: whoever the lock takes for one holder: a worker, a process
+//	client    text             acquire, extend, release, write, lost: whoever the lock takes for one holder, in its process: a worker
 //	lock      text             the same: name of the lock
 //	lease     text             the same: one grant and all that follows from it; never used again, by any client
 //	outcome   text             all calls, that is, all but lost, start, end, dropped: ok (it happened), fail (certainly not), unknown (as after a time-out)

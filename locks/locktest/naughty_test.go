@@ -56,7 +56,12 @@ func TestNaughty(t *testing.T) {
 		t.Skip("part of the next test")
 	}
 	single := find(t, "single")
-	limit := func(s *settings) { s.limit = time.Second }
+	limit := func(s *settings) {
+		s.limit = time.Second
+		if wrong == "late" {
+			s.budget = 1
+		}
+	}
 	Run(t, func(env Env) (locks.Lock, error) {
 		if wrong == "unmade" {
 			return nil, fmt.Errorf("no luck")
@@ -101,5 +106,18 @@ func TestWhatALockGetsWrongIsAFailureNotACrash(t *testing.T) {
 				t.Errorf("crashed:\n%s", text[:min(len(text), 3000)])
 			}
 		})
+	}
+}
+
+// TestASpentBudgetSkipsAndSaysSo, which is no failure.
+func TestASpentBudgetSkipsAndSaysSo(t *testing.T) {
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestNaughty$", "-test.v")
+	c.Env = append(os.Environ(), naughtyVariable+"=late")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if n := strings.Count(string(out), "not run: the budget of 1ns is spent"); n < 20 {
+		t.Errorf("%d scenarios say so", n)
 	}
 }

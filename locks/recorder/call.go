@@ -19,8 +19,7 @@ type Call struct {
 
 func (r *Recorder) begin(l recording.Line) *Call { return &Call{r, l, time.Now()} }
 
-// Acquire begins an acquire by a client: whoever the lock takes for one holder. Clients of all hosts have different names;
-// put the host's or the process's in.
+// Acquire begins an acquire by a client: whoever the lock takes for one holder in this process, such as a worker.
 func (r *Recorder) Acquire(client, lock string) *Call {
 	lease := r.process + "#" + strconv.FormatInt(r.calls.Add(1), 10)
 	return r.begin(recording.Line{Op: recording.Acquire, Client: client, Lock: lock, Lease: lease})

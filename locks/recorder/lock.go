@@ -27,7 +27,7 @@ type held struct {
 	over    chan struct{} // closed when it is released
 }
 
-// Wrap records what a client does with its lock. Clients of all hosts have different names.
+// Wrap records what a client does with its lock. Clients of one recorder have different names.
 func (r *Recorder) Wrap(lock locks.Lock, client string) *Lock {
 	return &Lock{lock: lock, r: r, client: client, held: map[*locks.Lease]*held{}}
 }
