@@ -28,7 +28,7 @@ import (
 	"github.com/lockfault/lockfault/results/lanes"
 )
 
-//go:embed page.html run.html page.css page.js lanes.js
+//go:embed page.html run.html page.css picture.js lanes.js page.js
 var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
@@ -73,7 +73,7 @@ func embedded(name string) string {
 	return string(text)
 }
 
-func script() string { return embedded("lanes.js") + embedded("page.js") }
+func script() string { return embedded("picture.js") + embedded("lanes.js") + embedded("page.js") }
 
 // Style is the page's style sheet, for other pages that want to look like it.
 func Style() string { return embedded("page.css") }

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -143,37 +145,49 @@ func TestTheKeyboardAloneLeadsToTheWitness(t *testing.T) {
 	b.Quiet()
 }
 
-// TestAHundredThousandOperationsStayFluid measures from the beginning of the navigation to the first picture of the lanes,
-// and then the frames while the view pans, over the whole and in the midst.
+// TestAHundredThousandOperationsStayFluid measures the beginning, up to the first picture of the lanes, and then the frames
+// while the view pans, over the whole and in the midst. What is demanded is the time of the processor, which does not
+// depend on what else the machine does; of a machine that has nothing else to do, the time on the clock as well.
 func TestAHundredThousandOperationsStayFluid(t *testing.T) {
 	if os.Getenv("LOCKFAULT_REQUIRE_BROWSER") == "" {
 		t.Skip("NOT TESTED: it measures time, and other packages are being tested; `make test-browser` runs it alone")
 	}
 	run, files := judged(t, "busy", "many", manyOperations(100_000))
 	path := writePage(t, results.Report{Runs: []results.Run{run}}, files)
+	idle := idle()
 	b := browser.Open(t, 1440, 1000)
 	b.File(path, "")
 	b.Wait(drawn)
-	opened := browser.Eval[float64](b, `new Promise(done => { const v = document.querySelector("[data-lanes]").view; v.zoom(0.9); requestAnimationFrame(() => requestAnimationFrame(() => done(v.firstPicture))); })`)
-	t.Logf("interactive after %.0f ms", opened)
-	if opened <= 0 || opened > 2000 {
-		t.Errorf("the lanes of 100,000 operations are interactive after %.0f ms, want less than 2000", opened)
+	opened := time.Duration(browser.Eval[float64](b, `document.querySelector("[data-lanes]").view.firstPicture`) * float64(time.Millisecond))
+	cost := b.MainThread()
+	t.Logf("interactive after %v, of which the processor worked %v; the machine is idle: %v", opened.Round(time.Millisecond), cost.Round(time.Millisecond), idle)
+	if opened <= 0 || cost <= 0 || cost > 2*time.Second || idle && opened > 2*time.Second {
+		t.Errorf("the lanes of 100,000 operations are interactive after %v, of which the processor worked %v; want less than 2 s", opened, cost)
 	}
-	idle := browser.Eval[float64](b, `idleRate()`, browser.WithPan)
-	want := min(30, 0.8*idle) // a machine that has other things to do cannot give more
-	t.Logf("an idle page has %.0f frames a second", idle)
 	for _, of := range []struct {
 		what  string
 		share float64
 	}{{"the whole", 1}, {"a tenth", 0.1}, {"a thousandth", 0.001}} {
-		rate := browser.Eval[float64](b, fmt.Sprintf(`panRate(%v)`, of.share), browser.WithPan)
-		t.Logf("%s pans at %.0f frames a second", of.what, rate)
-		if rate < want {
-			t.Errorf("%s pans at %.0f frames a second, want %.0f", of.what, rate, want)
+		before := b.MainThread()
+		frames := browser.Eval[[2]float64](b, fmt.Sprintf(`pan(%v)`, of.share), browser.WithPan)
+		perFrame := time.Duration(float64(b.MainThread()-before) / frames[0])
+		t.Logf("%s pans at %.0f frames a second; the processor works %v for each", of.what, frames[1], perFrame.Round(10*time.Microsecond))
+		if perFrame <= 0 || perFrame > time.Second/30 || idle && frames[1] < 30 {
+			t.Errorf("%s pans at %.0f frames a second, and the processor works %v for each; want 30 frames", of.what, frames[1], perFrame)
 		}
 	}
 	b.Shoot("many", false)
 	b.Quiet()
+}
+
+// idle tells whether fewer programs want to run than there are processors, as far as the system says.
+func idle() bool {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return false
+	}
+	load, err := strconv.ParseFloat(strings.Fields(string(text))[0], 64)
+	return err == nil && load < float64(runtime.NumCPU())
 }
 
 func TestNamesInAHistoryStayText(t *testing.T) {
@@ -195,112 +209,6 @@ func TestNamesInAHistoryStayText(t *testing.T) {
 			t.Errorf("%q is not on the page as text", name)
 		}
 	}
-	b.Quiet()
-}
-
-// finding is what the audit of a page says.
-type finding struct {
-	Texts    int      `json:"texts"`
-	Problems []string `json:"problems"`
-}
-
-func TestEverybodyCanReadThePage(t *testing.T) {
-	b := browser.Open(t, 1440, 1000)
-	b.File(filepath.Join(comparisonFolder(t), results.PageFile), "")
-	audit := func(what string) {
-		t.Helper()
-		found := browser.Eval[finding](b, `audit()`, browser.WithAudit)
-		if found.Texts < 100 {
-			t.Errorf("%s: only %d texts were looked at", what, found.Texts)
-		}
-		for _, problem := range found.Problems[:min(20, len(found.Problems))] {
-			t.Errorf("%s: %s", what, problem)
-		}
-	}
-	for _, scheme := range []string{"light", "dark"} {
-		b.Media("", scheme)
-		audit("the front, " + scheme)
-		b.Do(chromedp.Click(chromedp.CSS(violatedCell)))
-		b.Wait(drawn)
-		audit("a run, " + scheme)
-		b.Do(chromedp.KeyEvent(kb.Escape))
-		b.Wait(`!document.querySelector("#front").hidden`)
-	}
-}
-
-func TestTheAuditFindsWhatIsWrong(t *testing.T) {
-	run, files := judged(t, "redlock", "pause", twoHolders("A", "B", "stock"))
-	b := browser.Open(t, 1000, 800)
-	b.File(writePage(t, results.Report{Runs: []results.Run{run}}, files), "")
-	b.Wait(drawn)
-	b.Do(chromedp.Evaluate[chromedp.Void](`document.querySelector("main").insertAdjacentHTML("beforeend",
-		'<p style="color:#999">pale</p><button></button><table><tr><th>head</th></tr></table><h4>deep</h4><i id="main">x</i>' +
-		'<div style="width:50px;overflow:auto"><span>wwwwwwwwwwwwwwwwwwwwww</span></div>')`))
-	found := strings.Join(browser.Eval[finding](b, `audit()`, browser.WithAudit).Problems, "\n")
-	for _, want := range []string{"contrast 2.85, want 4.5: p pale", "no name: button", "no scope: th head", "id twice: main", "scrolls and cannot be focused: div"} {
-		if !strings.Contains(found, want) {
-			t.Errorf("the audit does not find %q; it finds\n%s", want, found)
-		}
-	}
-}
-
-func TestThePageFitsAPhoneAndADarkRoom(t *testing.T) {
-	b := browser.Open(t, 390, 844)
-	b.File(filepath.Join(comparisonFolder(t), results.PageFile), "")
-	fits := func(what string) {
-		t.Helper()
-		if width := browser.Eval[int](b, `document.documentElement.scrollWidth`); width > 390 {
-			t.Errorf("%s is %d pixels wide on a phone of 390", what, width)
-		}
-	}
-	fits("the front")
-	b.Shoot("front-phone", false)
-	b.Do(chromedp.Click(chromedp.CSS(violatedCell)))
-	b.Wait(drawn)
-	fits("a run")
-	b.Shoot("run-phone", true)
-	b.Media("", "dark")
-	b.Do(chromedp.EmulateViewport(1440, 1000))
-	b.Wait(`getComputedStyle(document.body).backgroundColor !== "rgb(255, 255, 255)"`)
-	b.Wait(`document.querySelector("[data-lanes]").view.paint.paper !== "#fff"`)
-	b.Shoot("run-dark", true)
-	b.Do(chromedp.KeyEvent(kb.Escape))
-	b.Wait(`!document.querySelector("#front").hidden`)
-	b.Shoot("front-dark", true)
-	b.Quiet()
-}
-
-// TestAMonochromePrintOfTheMatrixIsReadable prints on A4: nothing is cut off, and no two cells that say different things
-// look the same without colour.
-func TestAMonochromePrintOfTheMatrixIsReadable(t *testing.T) {
-	b := browser.Open(t, 1047, 720) // A4 landscape without margins
-	b.File(filepath.Join(comparisonFolder(t), results.PageFile), "")
-	b.Media("print", "")
-	if cut := browser.Eval[bool](b, `[...document.querySelectorAll(".scroll")].some(s => s.scrollWidth > s.clientWidth + 1)`); cut {
-		t.Error("a table is wider than the paper")
-	}
-	looks := browser.Eval[map[string][]string](b, `Object.fromEntries(Object.entries(Object.groupBy(document.querySelectorAll("#matrix a.side"),
-		a => a.innerText.replace(/\s+/g, " "))).map(([text, all]) => [text, [...new Set(all.map(a => a.getAttribute("aria-label").replace(/^.*?: /, "")))]]))`)
-	for text, meanings := range looks {
-		if len(meanings) != 1 {
-			t.Errorf("%q in print means %q", text, meanings)
-		}
-	}
-	if len(looks) < 5 {
-		t.Errorf("only %d kinds of cells: %v", len(looks), looks)
-	}
-	if colours := browser.Eval[[]string](b, `[...new Set([...document.querySelectorAll("#matrix *")].map(e => getComputedStyle(e).color))].filter(c => { const [r, g, b] = c.match(/\d+/g); return r !== g || g !== b })`); len(colours) > 0 {
-		t.Errorf("the matrix is printed in %v", colours)
-	}
-	b.Shoot("front-print", true)
-	b.Media("", "")
-	b.Do(chromedp.Click(chromedp.CSS(violatedCell)))
-	b.Wait(drawn)
-	b.Media("print", "")
-	if !browser.Eval[bool](b, `(s => s && s.getBoundingClientRect().height > 100)(document.querySelector("[data-picture] svg"))`) {
-		t.Error("the picture is not printed")
-	}
-	b.Shoot("run-print", true)
 	b.Quiet()
 }
 

@@ -244,22 +244,7 @@ func TestARunUnderWayIsFollowed(t *testing.T) {
 	}
 	defer answer.Body.Close()
 	stream := bufio.NewReader(answer.Body)
-	next := func() state {
-		t.Helper()
-		for {
-			line, err := stream.ReadString('\n')
-			if err != nil {
-				t.Fatal(err)
-			}
-			if text, ok := strings.CutPrefix(line, "data: "); ok {
-				var s state
-				if err := json.Unmarshal([]byte(text), &s); err != nil {
-					t.Fatal(err)
-				}
-				return s
-			}
-		}
-	}
+	next := func() state { return nextState(t, stream) }
 	if s := next(); s.Begun != 1 || len(s.Tail) != 1 || s.Current != "single/s/fenced" || s.Done {
 		t.Errorf("at first %+v", s)
 	}
@@ -280,6 +265,23 @@ func TestARunUnderWayIsFollowed(t *testing.T) {
 	}
 	if status, _, _ := ask(t, server, "GET", "/run/growing", here); status != 200 {
 		t.Errorf("the run that ended is answered with %d", status)
+	}
+}
+
+// nextState reads the next server-sent event.
+func nextState(t *testing.T, stream *bufio.Reader) (s state) {
+	t.Helper()
+	for {
+		line, err := stream.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, ok := strings.CutPrefix(line, "data: "); ok {
+			if err := json.Unmarshal([]byte(text), &s); err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
 	}
 }
 

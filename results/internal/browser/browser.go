@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/performance"
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
@@ -64,7 +65,8 @@ func Open(t *testing.T, width, height int) *Tab {
 	var cancel context.CancelFunc
 	b.ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
 	t.Cleanup(cancel)
-	b.Do(command(network.Enable, network.EnableParams{}), command(cdplog.Enable, cdp.Empty{}), chromedp.EmulateViewport(int64(width), int64(height)))
+	b.Do(command(network.Enable, network.EnableParams{}), command(cdplog.Enable, cdp.Empty{}),
+		command(performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}), chromedp.EmulateViewport(int64(width), int64(height)))
 	return b
 }
 
@@ -133,7 +135,7 @@ func Eval[T any](b *Tab, script string, helpers ...string) T {
 // Wait until a script gives true. The browser looks at each frame.
 func (b *Tab) Wait(condition string) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(30*time.Second))); err != nil {
+	if err := chromedp.Do(b.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(time.Minute))); err != nil {
 		b.t.Fatalf("waited for %s: %v", condition, err)
 	}
 }
@@ -219,4 +221,21 @@ func (b *Tab) Complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.problems)
+}
+
+// MainThread is the time that the processor has spent on the page's main thread so far: what a page costs, however many
+// others want the processor.
+func (b *Tab) MainThread() time.Duration {
+	b.t.Helper()
+	r, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, m := range r.Metrics {
+		if m.Name == "TaskDuration" {
+			return time.Duration(m.Value * float64(time.Second))
+		}
+	}
+	b.t.Fatal("the browser does not tell the time of its main thread")
+	return 0
 }

@@ -13,29 +13,22 @@ const countInk = name => {
 	return n;
 };`
 
-// WithPan pans a share of the whole for a second and a half, and counts frames; idleRate counts those of a page that does
-// nothing, which is all that the machine has to give.
+// WithPan pans over a share of the whole for a second and a half, and gives the number of frames and how many in a second.
 const WithPan = `
-const frames = work => new Promise(done => {
-	let n = 0, began = 0;
+const pan = share => new Promise(done => {
+	const view = document.querySelector("[data-lanes]").view, end = view.data.end;
+	view.lookAt(end * (0.5 - share / 2), end * (0.5 + share / 2));
+	let n = 0, began = 0, before = 0;
 	const step = now => {
-		began ||= now;
-		if (now - began > 1500) { done(n / (now - began) * 1000); return; }
+		if (!began) { began = now; before = view.frames; }
+		const drawn = view.frames - before;
+		if (now - began > 1500) { done([drawn, drawn / (now - began) * 1000]); return; }
 		n++;
-		work(n);
+		view.pan((view.to - view.from) / 200 * (n % 100 < 50 ? 1 : -1));
 		requestAnimationFrame(step);
 	};
 	requestAnimationFrame(step);
-});
-const idleRate = () => frames(() => {});
-const panRate = async share => {
-	const view = document.querySelector("[data-lanes]").view, end = view.data.end;
-	view.lookAt(end * (0.5 - share / 2), end * (0.5 + share / 2));
-	const before = view.frames;
-	let asked = 0;
-	const rate = await frames(n => { asked = n; view.pan((view.to - view.from) / 200 * (n % 100 < 50 ? 1 : -1)); });
-	return rate * Math.min(1, (view.frames - before) / asked);
-};`
+});`
 
 // WithAudit looks for what keeps somebody from reading or using the page: text with a contrast below WCAG 2.2's 4.5 to 1
 // (3 to 1 if it is large), controls and pictures without a name, headers of tables without a scope, headings that skip a
