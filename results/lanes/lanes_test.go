@@ -338,6 +338,36 @@ func TestEmptyHistoriesAreDrawn(t *testing.T) {
 	}
 }
 
+// TestPicturesOfLargeHistoriesStaySmall, with a violation and without, and say what they leave out.
+func TestPicturesOfLargeHistoriesStaySmall(t *testing.T) {
+	var events []history.Event
+	add := func(e history.Event) {
+		e.Index, e.Time = len(events), time.Duration(len(events))*time.Millisecond
+		events = append(events, e)
+	}
+	for i := range 20_000 {
+		client := fmt.Sprintf("c%d", i%30)
+		for _, op := range []history.Op{history.Acquire, history.Release} {
+			add(history.Event{Process: client, Type: history.Invoke, Op: op, Resource: "stock", Lease: fmt.Sprint(i)})
+			add(history.Event{Process: client, Type: history.Ok, Op: op, Resource: "stock", Lease: fmt.Sprint(i)})
+		}
+	}
+	d, _ := draw(t, events)
+	for _, stories := range [][]lanes.Story{nil, {{Property: checker.Exclusion, Sentence: "they collide", Events: []int{1, len(events) - 3}, To: d.End}}} {
+		d.Stories = stories
+		var picture, text bytes.Buffer
+		if err := d.WriteSVG(&picture, lanes.Picture{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.WriteText(&text, 80); err != nil {
+			t.Fatal(err)
+		}
+		if picture.Len() > 150_000 || text.Len() > 5_000 || !strings.Contains(picture.String(), "more leases are not drawn") {
+			t.Errorf("with %d stories: %d bytes of SVG, %d of text", len(stories), picture.Len(), text.Len())
+		}
+	}
+}
+
 // TestACutKeepsTheWitness and the causes of what it keeps.
 func TestACutKeepsTheWitness(t *testing.T) {
 	d, _ := draw(t, sample(t, "random"))

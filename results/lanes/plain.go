@@ -85,7 +85,8 @@ func (p *plain) paint(row []byte, from, to time.Duration, with byte) {
 
 func (p *plain) client(lane int) {
 	believes, servers := blank(p.room), blank(p.room)
-	for _, b := range p.Bars {
+	for _, i := range p.bars {
+		b := &p.Bars[i]
 		switch {
 		case b.Lane != lane:
 		case b.Sort == Believed:
@@ -145,8 +146,8 @@ func blank(n int) []byte { return bytes.Repeat([]byte{' '}, n) }
 // times writes those of the witness under the lanes, as far as there is room.
 func (p *plain) times() {
 	var times []time.Duration
-	for _, b := range p.Bars {
-		if b.Witness && b.Sort == Believed {
+	for _, i := range p.bars {
+		if b := &p.Bars[i]; b.Witness && b.Sort == Believed {
 			times = append(times, b.From)
 		}
 	}

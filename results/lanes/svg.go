@@ -37,7 +37,7 @@ func (d *Drawing) WriteSVG(w io.Writer, p Picture) error {
 	}
 	names := s.bands()
 	s.overlap()
-	s.bars()
+	s.leases()
 	for _, name := range names {
 		name()
 	}
@@ -103,7 +103,7 @@ func (s *sheet) layOut(p Picture) {
 	for _, left := range []struct {
 		count int
 		what  string
-	}{{s.hidden, "more lanes and"}, {s.left, "more operations in this stretch are not drawn"}} {
+	}{{s.hidden, "more lanes are not drawn"}, {s.left, "more operations in this stretch are not drawn"}, {s.leftBars, "more leases are not drawn"}} {
 		if left.count > 0 {
 			s.sentences = append(s.sentences, sentence{"dim", fmt.Sprintf("%d %s", left.count, left.what)})
 		}

@@ -81,11 +81,17 @@ func (s *sheet) overlap() {
 	}
 }
 
-func (s *sheet) bars() {
-	for i := range s.Bars {
+func (s *sheet) leases() {
+	served := map[string]*Bar{} // by lease
+	for _, i := range s.bars {
+		if b := &s.Bars[i]; b.Sort == Served {
+			served[b.Lease] = b
+		}
+	}
+	for _, i := range s.bars {
 		b := &s.Bars[i]
 		x, width, ok := s.span(b.From, b.To)
-		if !ok || !s.drawn(b.Lane) {
+		if !ok {
 			continue
 		}
 		top := s.tops[b.Lane]
@@ -93,7 +99,7 @@ func (s *sheet) bars() {
 		switch b.Sort {
 		case Believed:
 			y, height = top+28, 18
-			s.gaps(b, top+50)
+			s.gap(b, served[b.Lease], top+50)
 		case Served:
 			y, height = top+50, 7
 		}
@@ -126,18 +132,13 @@ func (s *sheet) barText(b *Bar, x, y, width, height float64) {
 	}
 }
 
-// gaps shows where the servers do not have what the client believes to hold.
-func (s *sheet) gaps(b *Bar, y float64) {
-	from := b.From
-	for i := range s.Bars {
-		if o := &s.Bars[i]; o.Sort == Served && o.Lease == b.Lease && o.Lane == b.Lane {
-			from = max(from, min(o.To, b.To))
-			if o.Doubtful {
-				return // nobody can tell
-			}
-		}
+// gap shows where the servers do not have what the client believes to hold, if they ever had it and tell.
+func (s *sheet) gap(b, served *Bar, y float64) {
+	if served == nil || served.Doubtful || served.Lane != b.Lane || served.To >= b.To {
+		return
 	}
-	if x, width, ok := s.span(from, b.To); ok && from > b.From && from < b.To {
+	from := max(b.From, served.To)
+	if x, width, ok := s.span(from, b.To); ok {
 		s.element("rect", fmt.Sprintf("%s believes, and the servers have nothing: %s", b.Client, duration(b.To-from)),
 			[]any{"data-gap-ns", b.To - from}, "class", "gap", "x", x, "y", y, "width", width, "height", 7)
 	}

@@ -18,8 +18,10 @@ type view struct {
 	from, to time.Duration
 	lanes    []int // to draw
 	ticks    []int // to draw
+	bars     []int // to draw
 	hidden   int   // lanes that take part and are not drawn
 	left     int   // operations in the window that are not drawn
+	leftBars int   // leases in the window that are not drawn
 	scale    scale
 }
 
@@ -28,6 +30,7 @@ const (
 	viewClients = 6
 	viewNodes   = 7
 	viewTicks   = 44
+	viewBars    = 300
 )
 
 // newView looks at the stories of some properties, or at all if none are named.
@@ -41,6 +44,7 @@ func newView(d *Drawing, properties []string) *view {
 	v.window()
 	v.chooseTicks()
 	v.chooseLanes()
+	v.chooseBars()
 	v.ticks = slices.DeleteFunc(v.ticks, func(i int) bool { return !slices.Contains(v.lanes, v.Ticks[i].Lane) })
 	v.measure()
 	return v
@@ -141,6 +145,28 @@ func (v *view) chooseLanes() {
 	slices.Sort(v.lanes)
 }
 
+// chooseBars takes those of the lanes that are drawn or, if they are too many, those of the witness and the first others.
+func (v *view) chooseBars() {
+	var others []int
+	for i := range v.Bars {
+		b := &v.Bars[i]
+		switch {
+		case !v.inWindow(b.From, b.To) || !slices.Contains(v.lanes, b.Lane):
+		case b.Witness:
+			v.bars = append(v.bars, i)
+		default:
+			others = append(others, i)
+		}
+	}
+	if room := max(0, viewBars-len(v.bars)); len(others) > room {
+		slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(v.Bars[a].From, v.Bars[b].From) })
+		v.leftBars = len(others) - room
+		others = others[:room]
+	}
+	v.bars = append(v.bars, others...)
+	slices.Sort(v.bars)
+}
+
 // measure makes the scale: half of the width is shared out by time, half by what happens, so that the milliseconds in
 // which a lock is handed over can be told apart in a picture of half a minute.
 func (v *view) measure() {
@@ -158,8 +184,8 @@ func (v *view) measure() {
 	for _, b := range v.Bands {
 		add(b.From, b.To)
 	}
-	for _, b := range v.Bars {
-		if b.Sort != Stay && slices.Contains(v.lanes, b.Lane) {
+	for _, i := range v.bars {
+		if b := &v.Bars[i]; b.Sort != Stay {
 			add(b.From, b.To)
 		}
 	}

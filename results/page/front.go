@@ -28,6 +28,7 @@ type front struct {
 	Scenarios []scenarioRow
 	Reasons   []results.Figure // why something was not supported: how many, and the reason
 	Versions  []results.Figure
+	Many      bool // so many locks that the matrix has to be squeezed onto paper
 	Single    bool // there is one run: the page opens on it
 }
 
@@ -42,6 +43,7 @@ func newFront(r results.Report, views []*view) *front {
 		f.Answers = append(f.Answers, newAnswer(lock, views))
 	}
 	f.Answer = answerOf(f.Answers)
+	f.Many = len(f.Locks) > 12
 	f.addScenarios(views)
 	f.addReasons(views)
 	f.addFacts(r, views)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lockfault/lockfault/results"
 	"github.com/lockfault/lockfault/results/internal/browser"
+	"github.com/lockfault/lockfault/results/page"
 )
 
 // finding is what the audit of a page says.
@@ -81,6 +82,25 @@ func TestThePageFitsAPhoneAndADarkRoom(t *testing.T) {
 	b.Do(chromedp.KeyEvent(kb.Escape))
 	b.Wait(`!document.querySelector("#front").hidden`)
 	b.Shoot("front-dark", true)
+	b.Quiet()
+}
+
+func TestTwiceAsManyLocksFitOnPaper(t *testing.T) {
+	report, err := results.Load(comparisonFolder(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Runs {
+		r.Lock += "-2"
+		report.Runs = append(report.Runs, r)
+	}
+	b := browser.Open(t, 1047, 720)
+	b.File(writePage(t, report, page.Files{}), "")
+	b.Media("print", "")
+	if cut := browser.Eval[bool](b, `[...document.querySelectorAll(".scroll")].some(s => s.scrollWidth > s.clientWidth + 1)`); cut {
+		t.Error("a table is wider than the paper")
+	}
+	b.Shoot("front-print-many", true)
 	b.Quiet()
 }
 
