@@ -12,7 +12,7 @@ const StyleSheet = `
 .lanes .halo{stroke:var(--paper);stroke-width:4;paint-order:stroke}.lanes .end{text-anchor:end}.lanes .middle{text-anchor:middle}.lanes .rule{stroke:var(--rule)}.lanes .grid{stroke:var(--grid)}
 .lanes .c0{fill:var(--c0)}.lanes .c1{fill:var(--c1)}.lanes .c2{fill:var(--c2)}.lanes .c3{fill:var(--c3)}.lanes .c4{fill:var(--c4)}.lanes .c5{fill:var(--c5)}
 .lanes .doubtful{opacity:.5}.lanes rect.witness.believed{stroke:var(--bad);stroke-width:2}.lanes .overlap{fill:var(--bad);opacity:.13}
-.lanes .gap{fill:url(#gap)}.lanes .gap-back{fill:var(--paper)}.lanes .gap-line{fill:var(--bad)}
+.lanes .brace{stroke:var(--bad);fill:none;opacity:.6}.lanes .gap{fill:url(#gap)}.lanes .gap-back{fill:var(--paper)}.lanes .gap-line{fill:var(--bad)}
 .lanes .band{fill:url(#band)}.lanes .band-back{fill:var(--band);opacity:.13}.lanes .band-line{fill:var(--band);opacity:.2}
 .lanes .tick{stroke:var(--ink);fill:var(--ink);stroke-width:1.6}.lanes .tick path,.lanes .tick line{fill:none}
 .lanes .tick.fail,.lanes .tick.stale,.lanes .tick.rejected{stroke:var(--bad);fill:var(--bad)}.lanes .tick.witness{stroke-width:2.4}

@@ -64,14 +64,15 @@ func (s *sheet) overlap() {
 		if !shown {
 			continue
 		}
-		bottom := float64(topRoom)
+		top, bottom := s.bottom, float64(topRoom)
 		for _, b := range s.Bars {
 			if b.Sort == Believed && s.drawn(b.Lane) && slices.Contains(story.Events, b.Event) {
-				bottom = max(bottom, s.tops[b.Lane]+clientLane)
+				top, bottom = min(top, s.tops[b.Lane]), max(bottom, s.tops[b.Lane]+clientLane)
 			}
 		}
 		s.element("rect", "two holders", []any{"data-from-ns", from, "data-to-ns", to},
-			"class", "overlap", "x", x, "y", topRoom-6, "width", width, "height", bottom-topRoom+6)
+			"class", "overlap", "x", x, "y", top, "width", width, "height", max(bottom-top, 0))
+		s.Leaf("path", "class", "brace", "d", fmt.Sprintf("M%.1f %.1fV%.1fH%.1fV%.1f", x, top, float64(topRoom-6), x+width, top))
 		anchor, at := "bad small", x
 		if x > sheetWidth/2 {
 			anchor, at = "bad small end", x+width

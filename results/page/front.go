@@ -244,7 +244,10 @@ func under(views []*view, property string) string {
 	broken, of := map[string]int{}, map[string]int{}
 	for _, v := range views {
 		faults := v.Kinds
-		if len(faults) == 0 {
+		switch {
+		case v.Problem != "":
+			faults = []string{"unknown faults"}
+		case len(faults) == 0:
 			faults = []string{"no fault"}
 		}
 		for _, kind := range faults {
