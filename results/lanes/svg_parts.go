@@ -233,6 +233,12 @@ func (s *sheet) label(x, y float64, text, style string) {
 			x, left = x-over, left-over
 		}
 	}
+	if over := left + width - (sheetWidth - margin); over > 0 { // never over the edge
+		text = shorten(text, max(1, int((width-over)/textWidth("x"))))
+		if width = textWidth(text); len([]rune(text)) < 6 {
+			return
+		}
+	}
 	if left < margin+gutter-14 || !s.taken.place(left, y, width) {
 		return
 	}
