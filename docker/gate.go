@@ -19,7 +19,8 @@ type traffic struct {
 	board   *board
 	client  string
 	watched bool
-	ask     func(held) // tells the harness of a reply that waits
+	making  atomic.Bool // the lock is being made: what it asks a server then is no part of the run, and held by nobody
+	ask     func(held)  // tells the harness of a reply that waits
 	ways    map[string]way
 	dialer  net.Dialer
 
@@ -280,7 +281,7 @@ func (c *lockConn) RemoteAddr() net.Addr { return c.remote }
 
 func (c *lockConn) Read(b []byte) (int, error) {
 	n, err := c.countedConn.Read(b)
-	if n > 0 && c.traffic.watched {
+	if n > 0 && c.traffic.watched && !c.traffic.making.Load() {
 		c.traffic.hold(c.node)
 	}
 	c.traffic.pass()

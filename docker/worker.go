@@ -227,6 +227,8 @@ func (w *worker) configure(cfg workerConfig) error {
 	if w.program == nil {
 		env.Dial = w.traffic.dialLock
 	}
+	w.traffic.making.Store(true) // a lock may speak to its servers when it is made
+	defer w.traffic.making.Store(false)
 	w.hands, err = runner.NewHands(runner.HandsConfig{
 		Client: w.place.Client, Resource: cfg.Resource, Lock: lock, Kind: cfg.Kind, Seed: cfg.Seed, Env: env,
 		Data: w.data,
