@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	cerrdefs "github.com/containerd/errdefs"
 	moby "github.com/moby/moby/client"
@@ -159,11 +160,33 @@ func remove(ctx context.Context, engine *moby.Client, label string, spare func(l
 		if spare(n.Labels) {
 			continue
 		}
-		if _, err := engine.NetworkRemove(ctx, n.ID, moby.NetworkRemoveOptions{}); err != nil && !cerrdefs.IsNotFound(err) {
+		if err := removeNetwork(ctx, engine, n.ID); err != nil {
 			errs = append(errs, fmt.Errorf("remove network %s: %w", n.Name, err))
 			continue
 		}
 		count.Networks++
 	}
 	return count, errors.Join(errs...)
+}
+
+// partLimit is how long a container that is gone may still be at its network, as the engine sees it.
+const partLimit = 5 * time.Second
+
+// removeNetwork removes a network, once the engine has taken the last container off it.
+func removeNetwork(ctx context.Context, engine *moby.Client, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, partLimit)
+	defer cancel()
+	var wrong error
+	err := until(ctx, "it is still in use", func() (bool, error) {
+		_, err := engine.NetworkRemove(ctx, id, moby.NetworkRemoveOptions{})
+		switch {
+		case err == nil, cerrdefs.IsNotFound(err):
+			return true, nil
+		case cerrdefs.IsPermissionDenied(err): // it has active endpoints
+			return false, err
+		}
+		wrong = err
+		return true, nil
+	})
+	return errors.Join(wrong, err)
 }
