@@ -190,7 +190,7 @@ func partial(t *testing.T, path string) {
 // again runs a small comparison into the same folder at once.
 func again(t *testing.T, out string) {
 	t.Helper()
-	r := start(t, out, "compare", "--locks", "single", "--scenarios", "N3", "--fencing", "both", "--speed", "3")
+	r := start(t, out, "compare", "--locks", "single", "--scenarios", "N3", "--fencing", "off", "--speed", "1")
 	if code, _ := r.ends(t); code != 0 {
 		t.Errorf("the next comparison: exit status %d\n%s%s", code, r.stdout.String(), r.stderr.String())
 	}
