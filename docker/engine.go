@@ -115,8 +115,9 @@ func haveImage(ctx context.Context, engine *moby.Client, image, flag string) err
 	return &Unavailable{fmt.Sprintf("look for the image %s", image), err}
 }
 
-// Removed counts what Clean removed, and what it left because the process that uses it still runs.
-type Removed struct{ Containers, Networks, InUse int }
+// Removed counts what Clean removed, what it left because the process that uses it still runs, and networks that the engine
+// takes for in use though no container is left, until it is started again.
+type Removed struct{ Containers, Networks, InUse, Stuck int }
 
 // Clean removes every container and network that a testbed left behind whose process is gone.
 func Clean(ctx context.Context) (Removed, error) {
@@ -160,7 +161,10 @@ func remove(ctx context.Context, engine *moby.Client, label string, spare func(l
 		if spare(n.Labels) {
 			continue
 		}
-		if err := removeNetwork(ctx, engine, n.ID); err != nil {
+		if err := removeNetwork(ctx, engine, n.ID); errors.Is(err, errStuck) {
+			count.Stuck++
+			continue
+		} else if err != nil {
 			errs = append(errs, fmt.Errorf("remove network %s: %w", n.Name, err))
 			continue
 		}
@@ -172,21 +176,24 @@ func remove(ctx context.Context, engine *moby.Client, label string, spare func(l
 // partLimit is how long a container that is gone may still be at its network, as the engine sees it.
 const partLimit = 5 * time.Second
 
+var errStuck = errors.New("the engine takes the network for in use though no container is left: start the engine again")
+
 // removeNetwork removes a network, once the engine has taken the last container off it.
 func removeNetwork(ctx context.Context, engine *moby.Client, id string) error {
-	ctx, cancel := context.WithTimeout(ctx, partLimit)
-	defer cancel()
-	var wrong error
-	err := until(ctx, "it is still in use", func() (bool, error) {
+	for end := time.Now().Add(partLimit); ; time.Sleep(20 * time.Millisecond) {
 		_, err := engine.NetworkRemove(ctx, id, moby.NetworkRemoveOptions{})
 		switch {
 		case err == nil, cerrdefs.IsNotFound(err):
-			return true, nil
-		case cerrdefs.IsPermissionDenied(err): // it has active endpoints
-			return false, err
+			return nil
+		case !cerrdefs.IsPermissionDenied(err): // which says that it has active endpoints
+			return err
+		case time.Now().Before(end):
+			continue
 		}
-		wrong = err
-		return true, nil
-	})
-	return errors.Join(wrong, err)
+		n, inspectErr := engine.NetworkInspect(ctx, id, moby.NetworkInspectOptions{})
+		if inspectErr == nil && len(n.Network.Containers) == 0 {
+			return errStuck
+		}
+		return err
+	}
 }

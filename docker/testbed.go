@@ -102,7 +102,11 @@ func (t *Testbed) Close() error {
 		t.hangUp()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		_, t.closed = remove(ctx, t.engine, runLabel+"="+t.id, func(map[string]string) bool { return false })
+		var removed Removed
+		removed, t.closed = remove(ctx, t.engine, runLabel+"="+t.id, func(map[string]string) bool { return false })
+		if removed.Stuck > 0 && t.closed == nil {
+			t.closed = errStuck
+		}
 		t.engine.Close()
 	})
 	return t.closed

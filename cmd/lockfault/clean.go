@@ -19,5 +19,8 @@ func clean(c *call) (int, error) {
 	if removed.InUse > 0 {
 		fmt.Fprintf(c.stdout, "left %d containers, whose processes still run\n", removed.InUse)
 	}
+	if removed.Stuck > 0 {
+		fmt.Fprintf(c.stdout, "left %d networks that the engine takes for in use though no container is left: start the engine again\n", removed.Stuck)
+	}
 	return exitExpected, nil
 }
