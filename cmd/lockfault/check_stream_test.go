@@ -1,32 +1,65 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 )
+
+// peakFile is the environment variable that has lockfault write down how much memory it used, in that file.
+const peakFile = "LOCKFAULT_TEST_PEAK"
+
+// peakMemory is the most memory that this process had since it became this program, as /proc/self/status has it. What wait
+// tells of a child (ru_maxrss) includes what its parent had when the child was made.
+func peakMemory() []byte {
+	status, _ := os.ReadFile("/proc/self/status")
+	return regexp.MustCompile(`VmHWM:.*`).Find(status)
+}
+
+// ordinaryTests builds the test binary without the race detector, which takes several times the memory.
+func ordinaryTests(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "lockfault.test")
+	if out, err := exec.Command("go", "test", "-c", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go test -c: %v\n%s", err, out)
+	}
+	return path
+}
+
+// checkInProcess has a process of its own check a file, and tells how much memory it used, in bytes.
+func checkInProcess(t *testing.T, binary string, args ...string) (state *os.ProcessState, told string, peak int64) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "peak")
+	cmd := &exec.Cmd{Path: binary, Args: append([]string{"lockfault", "check"}, args...), Env: append(os.Environ(), peakFile+"="+path)}
+	out, _ := cmd.CombinedOutput()
+	line, err := os.ReadFile(path)
+	if err == nil {
+		_, err = fmt.Sscanf(string(line), "VmHWM: %d kB", &peak)
+	}
+	if err != nil {
+		t.Fatalf("%q: %v\n%s", line, err, out)
+	}
+	return cmd.ProcessState, string(out), peak << 10
+}
 
 // What is judged event by event needs no more memory for a history that is ten times as long, compressed or not; and it
 // says the same, with the same lines, as when the whole is judged.
 func TestCheckStreams(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("asks the kernel for the memory that a process used, in its units on Linux")
+		t.Skip("asks Linux for the memory that a process used")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	binary := ordinaryTests(t)
 	check := func(path string, args ...string) (told string, peak int64) {
-		cmd := &exec.Cmd{Path: self, Args: append([]string{"lockfault", "check", path}, args...)}
-		out, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != exitUnexpected {
-			t.Fatalf("exit status %d\n%s", code, out)
+		state, told, peak := checkInProcess(t, binary, append([]string{path}, args...)...)
+		if code := state.ExitCode(); code != exitUnexpected {
+			t.Fatalf("exit status %d\n%s", code, told)
 		}
-		return string(out), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss * 1024
+		return told, peak
 	}
 	for _, name := range []string{"history.jsonl", "history.jsonl.gz"} {
 		short, long := filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), name)
@@ -51,11 +84,7 @@ func TestCheckStreams(t *testing.T) {
 // A line of 200 MB is refused for its length, not read.
 func TestCheckHoldsNoLongLine(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("asks the kernel for the memory that a process used, in its units on Linux")
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
+		t.Skip("asks Linux for the memory that a process used")
 	}
 	path := filepath.Join(t.TempDir(), "long.jsonl")
 	line := `{"index":0,"time_ns":5,"process":"A","type":"invoke","op":"acquire"}` + "\n"
@@ -65,12 +94,11 @@ func TestCheckHoldsNoLongLine(t *testing.T) {
 	if err := os.Truncate(path, 200<<20); err != nil { // zeros, which no memory of this process need hold: a child's counts it
 		t.Fatal(err)
 	}
+	binary := ordinaryTests(t)
 	for _, args := range [][]string{nil, {"--property", "exclusion"}, {"--to", "jsonl"}, {"--to", "edn"}} {
-		cmd := &exec.Cmd{Path: self, Args: append([]string{"lockfault", "check", path}, args...)}
-		out, _ := cmd.CombinedOutput()
-		peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss * 1024
-		if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), "long.jsonl:2: line longer") || peak > 100<<20 {
-			t.Errorf("check %v: %v, %d bytes of memory\n%s", args, cmd.ProcessState, peak, out)
+		state, told, peak := checkInProcess(t, binary, append([]string{path}, args...)...)
+		if state.ExitCode() != exitFailed || !strings.Contains(told, "long.jsonl:2: line longer") || peak > 100<<20 {
+			t.Errorf("check %v: %v, %d bytes of memory\n%s", args, state, peak, told)
 		}
 	}
 }
