@@ -22,7 +22,7 @@ func TestEndurance(t *testing.T) {
 	needContainers(t)
 	before := look(t)
 	r := start(t, t.TempDir(), "run", "--lock", "single", "--scenario", "testdata/thousand-sections.yaml", "--fencing", "on",
-		"--seed", "7", "--speed", "15")
+		"--seed", "7", "--speed", "10")
 	code, took := r.ends(t)
 	nothingNew(t, before)
 	t.Logf("ended after %v with exit status %d\n%s", took, code, r.stdout.String())
