@@ -19,11 +19,19 @@ var errNotSent = errors.New("not sent")
 // is sooner; so a context bounds a whole command, with dialling and greeting. Where there are Sentinels, they say which node
 // it is, and addr does not matter.
 func (e Env) Connect(addr string, timeout time.Duration) *redis.Client {
+	o := e.options(addr, timeout)
 	if len(e.Sentinels) > 0 {
-		return e.follow(timeout)
+		return e.follow(o)
 	}
-	return redis.NewClient(&redis.Options{
-		Addr:                  addr,
+	node := o.Simple()
+	node.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	return redis.NewClient(node)
+}
+
+// options are the settings that a client of a node and one that follows Sentinels share.
+func (e Env) options(addr string, timeout time.Duration) *redis.UniversalOptions {
+	return &redis.UniversalOptions{
+		Addrs:                 []string{addr},
 		Dialer:                e.dial,
 		ContextTimeoutEnabled: true,
 		MaxRetries:            -1,
@@ -38,10 +46,9 @@ func (e Env) Connect(addr string, timeout time.Duration) *redis.Client {
 		PoolSize:         64,
 		PipelinePoolSize: -1,
 		// Nothing here needs what RESP3 adds, and without it a connection is ready after one round trip.
-		Protocol:                 2,
-		DisableIdentity:          true,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	})
+		Protocol:        2,
+		DisableIdentity: true,
+	}
 }
 
 func (e Env) dial(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -14,23 +13,9 @@ const SentinelName = "locks"
 
 // follow returns a client of whichever server the Sentinels say leads: go-redis's failover client, with the settings of
 // Connect.
-func (e Env) follow(timeout time.Duration) *redis.Client {
-	client := redis.NewFailoverClient(&redis.FailoverOptions{
-		MasterName:            SentinelName,
-		SentinelAddrs:         e.Sentinels,
-		Dialer:                e.dial,
-		ContextTimeoutEnabled: true,
-		MaxRetries:            -1,
-		DialerRetries:         1,
-		DialTimeout:           timeout / 2,
-		ReadTimeout:           timeout,
-		WriteTimeout:          timeout,
-		PoolTimeout:           timeout,
-		PoolSize:              64,
-		PipelinePoolSize:      -1,
-		Protocol:              2,
-		DisableIdentity:       true,
-	})
+func (e Env) follow(o *redis.UniversalOptions) *redis.Client {
+	o.Addrs, o.MasterName = e.Sentinels, SentinelName
+	client := redis.NewFailoverClient(o.Failover())
 	client.AddHook(notSent{})
 	return client
 }
