@@ -2,35 +2,13 @@ package results
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockfault/lockfault/checker"
+	"github.com/lockfault/lockfault/results/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write testdata anew")
-
-// golden compares with a file under testdata.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs; if that is meant, go test ./results -update\n%s", path, got)
-	}
-}
 
 // Verdicts of the samples, and shorthand for them.
 var (
@@ -177,7 +155,7 @@ func TestReportsLookAsTheyShould(t *testing.T) {
 				if err := form.write(&out, sample.report); err != nil {
 					t.Fatal(err)
 				}
-				golden(t, sample.name+"."+form.ending, out.Bytes())
+				golden.Compare(t, sample.name+"."+form.ending, out.Bytes())
 			})
 		}
 	}
@@ -191,5 +169,5 @@ func TestRunsLookAsTheyShould(t *testing.T) {
 		}
 		out.WriteString(strings.Repeat("=", 80) + "\n")
 	}
-	golden(t, "runs.txt", out.Bytes())
+	golden.Compare(t, "runs.txt", out.Bytes())
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/lockfault/lockfault/results"
 )
 
-// TestEndurance: a thousand sections of five clients under faults drawn from a seed, some four minutes. The harness makes no
+// TestEndurance: a thousand sections of five clients under faults drawn from a seed, some five minutes. The harness makes no
 // mistake, every operation ends, everything heals, nothing is left.
 func TestEndurance(t *testing.T) {
 	if os.Getenv("LOCKFAULT_ENDURANCE") == "" {

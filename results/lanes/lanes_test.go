@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,10 +17,9 @@ import (
 
 	"github.com/lockfault/lockfault/checker"
 	"github.com/lockfault/lockfault/checker/history"
+	"github.com/lockfault/lockfault/results/internal/golden"
 	"github.com/lockfault/lockfault/results/lanes"
 )
-
-var update = flag.Bool("update", false, "write testdata anew")
 
 // sample reads a history of testdata, recorded by lockfault run.
 func sample(t testing.TB, name string) []history.Event {
@@ -68,25 +66,8 @@ func TestWritersLookAsTheyShould(t *testing.T) {
 			if err := write(&out); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+"."+ending, out.Bytes())
+			golden.Compare(t, name+"."+ending, out.Bytes())
 		}
-	}
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs; if that is meant, go test ./results/lanes -update", path)
 	}
 }
 

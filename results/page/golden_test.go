@@ -5,20 +5,16 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
-	"flag"
 	"html/template"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lockfault/lockfault/results"
+	"github.com/lockfault/lockfault/results/internal/golden"
 	"github.com/lockfault/lockfault/results/page"
 )
-
-var update = flag.Bool("update", false, "write testdata anew")
 
 var (
 	packed    = regexp.MustCompile(`<script type="application/octet-stream" id="([a-z]+-\d+)">([^<]*)</script>`)
@@ -53,19 +49,7 @@ func TestThePageLooksAsItShould(t *testing.T) {
 		match := packed.FindStringSubmatch(script)
 		return match[1] + ": " + unpacked(t, match[2])
 	})
-	path := filepath.Join("testdata", "page.txt")
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text != string(want) {
-		t.Errorf("the page differs from %s; if that is meant, go test ./results/page -update", path)
-	}
+	golden.Compare(t, "page.txt", []byte(text))
 }
 
 // unpacked is the JSON of a pack with its texts as lines.
