@@ -111,7 +111,7 @@ func (d *digest) addHarness(e *history.Event) (err error) {
 
 // addAccess names what an event of a resource is about. Most are by a client under the lease that it used last.
 func (d *digest) addAccess(e *history.Event) {
-	a := access{event: int32(e.Index)}
+	a := access{event: int32(e.Index), version: e.Version, kind: accessKindOf(e)}
 	if c := d.known(e.By); c != nil {
 		a.by, a.lease = c.name, d.leaseName(c, e.Lease)
 	} else {

@@ -114,7 +114,7 @@ func TestMalformedHistoriesAreErrors(t *testing.T) {
 		"a lease granted twice":      {[]history.Event{leased(0, history.Invoke), leased(1, history.Ok), leased(2, history.Invoke), leased(3, history.Ok)}, `event 3: lease "a" was granted before, at 0s`},
 		"a fault healed, not struck": {[]history.Event{fault(0, history.Ok)}, "event 0: fault fault-1 completes"},
 		"a fault struck twice":       {[]history.Event{fault(0, history.Invoke), fault(1, history.Invoke)}, "event 1: fault fault-1 is injected"},
-		"an unknown role":            {[]history.Event{{Role: "ghost"}}, `event 0: role "ghost"`},
+		"an unknown role":            {[]history.Event{{Role: 9}}, "event 0: Role(9) is no role"},
 		"a plan that cannot be read": {[]history.Event{{Role: history.Harness, Op: history.Begin, Detail: map[string]string{"ttl": "long"}}}, "event 0: begin event: ttl"},
 	} {
 		t.Run(name, func(t *testing.T) {

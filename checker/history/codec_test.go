@@ -180,7 +180,7 @@ func TestWriterRefusesWhatAReaderWould(t *testing.T) {
 		"no such type":  func(e *Event) { e.Type = 9 },
 		"no process":    func(e *Event) { e.Process = "" },
 		"no op":         func(e *Event) { e.Op = "" },
-		"no such role":  func(e *Event) { e.Role = "nod" },
+		"no such role":  func(e *Event) { e.Role = 9 },
 		"index skipped": func(e *Event) { e.Index = 2 },
 		"time back":     func(e *Event) { e.Time = 4 },
 	} {

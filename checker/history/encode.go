@@ -13,7 +13,7 @@ func appendJSON(b []byte, e Event) []byte {
 	b = strconv.AppendInt(append(b, `{"index":`...), int64(e.Index), 10)
 	b = strconv.AppendInt(append(b, `,"time_ns":`...), int64(e.Time), 10)
 	b = appendString(append(b, `,"process":`...), e.Process)
-	b = appendText(b, `,"role":`, string(e.Role))
+	b = appendText(b, `,"role":`, e.Role.String())
 	b = append(append(b, `,"type":"`...), e.Type.String()...)
 	b = appendString(append(b, `","op":`...), string(e.Op))
 	b = appendText(b, `,"resource":`, e.Resource)

@@ -43,16 +43,45 @@ func (t *Type) UnmarshalText(text []byte) error {
 	return fmt.Errorf("event type %q is none of invoke, ok, fail, info", text)
 }
 
-// Role says what kind of process an event comes from. Clients have the empty role.
-type Role string
+// Role says what kind of process an event comes from. A file leaves that of clients out.
+type Role uint8
 
 const (
-	Client   Role = ""         // a process that uses the lock
-	Node     Role = "node"     // a lock server: what it saw happen to its keys
-	Resource Role = "resource" // the protected resource: what it applied and refused, in its own order
-	Nemesis  Role = "nemesis"  // a fault: invoke when injected, ok (with evidence) or fail (no effect) when healed
-	Harness  Role = "harness"  // the run itself: the plan at the start, the end
+	Client   Role = iota // a process that uses the lock
+	Node                 // a lock server: what it saw happen to its keys
+	Resource             // the protected resource: what it applied and refused, in its own order
+	Nemesis              // a fault: invoke when injected, ok (with evidence) or fail (no effect) when healed
+	Harness              // the run itself: the plan at the start, the end
 )
+
+var roleNames = [...]string{Client: "", Node: "node", Resource: "resource", Nemesis: "nemesis", Harness: "harness"}
+
+func (r Role) String() string {
+	if r > Harness {
+		return fmt.Sprintf("Role(%d)", uint8(r))
+	}
+	return roleNames[r]
+}
+
+// MarshalText writes the lower-case name, nothing for a client; one that there is not is an error.
+func (r Role) MarshalText() ([]byte, error) {
+	if r > Harness {
+		return nil, fmt.Errorf("%v is no role", r)
+	}
+	return []byte(roleNames[r]), nil
+}
+
+// UnmarshalText reads the lower-case name. One that checkers do not know is an error: under it an event would be evidence
+// that nobody looks at.
+func (r *Role) UnmarshalText(text []byte) error {
+	for i, name := range roleNames {
+		if name == string(text) {
+			*r = Role(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("role %q is none of node, resource, nemesis, harness (a client has none)", text)
+}
 
 // Op names an operation. Faults use the fault's kind as their operation.
 type Op string

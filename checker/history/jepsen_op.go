@@ -212,7 +212,7 @@ func (e *Event) setOwn(name string, v edn.Value) error {
 		*number = v.Int
 	case name == "format" && v.Kind == edn.Int && v.Int == ednFormat:
 	case name == "role" && v.Kind == edn.String:
-		e.Role = Role(v.Text)
+		return e.Role.UnmarshalText([]byte(v.Text))
 	case name == "op" && v.Kind == edn.String:
 		e.Op = Op(v.Text)
 	case name == "type":

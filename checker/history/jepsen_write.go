@@ -191,7 +191,7 @@ func (j *jepsenWriter) begin(e *Event) []byte {
 
 // end writes the fields that mean the same in every event.
 func (j *jepsenWriter) end(b []byte, e *Event) []byte {
-	b = appendOwnText(b, "role", string(e.Role), false)
+	b = appendOwnText(b, "role", e.Role.String(), false)
 	b = appendOwnText(b, "lease", e.Lease, false)
 	b = appendOwnText(b, "by", e.By, false)
 	b = appendOwnNumber(b, "value", e.Value)

@@ -265,6 +265,6 @@ func (p *parser) decode(line []byte, e *Event) (err error) {
 	for _, s := range []*string{&e.Process, &e.Resource, &e.Lease, &e.By, &e.Error} {
 		*s = p.seen.String(*s)
 	}
-	e.Role, e.Op = Role(p.seen.String(string(e.Role))), Op(p.seen.String(string(e.Op)))
+	e.Op = Op(p.seen.String(string(e.Op)))
 	return nil
 }

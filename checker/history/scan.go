@@ -28,10 +28,10 @@ func (s *scanner) scan(line []byte, e *Event) bool {
 	s.expect(`,"process":"`)
 	e.Process = s.text(&s.last.Process)
 	if s.field(`,"role":"`) {
-		e.Role = Role(s.text((*string)(&s.last.Role)))
+		e.Role = Role(s.oneOf(roleNames[:], int(Node)))
 	}
 	s.expect(`,"type":"`)
-	e.Type = s.eventType()
+	e.Type = Type(s.oneOf(typeNames[:], int(Invoke)))
 	s.expect(`,"op":"`)
 	e.Op = Op(s.text((*string)(&s.last.Op)))
 	if s.failed {
@@ -140,11 +140,12 @@ func (s *scanner) newText() string {
 	return ""
 }
 
-func (s *scanner) eventType() Type {
-	for i := Invoke; i <= Info; i++ {
-		if s.skip(typeNames[i]) {
+// oneOf reads one of the names, from the first on, up to the closing quote and over it.
+func (s *scanner) oneOf(names []string, first int) int {
+	for i, name := range names[first:] {
+		if s.skip(name) {
 			s.expect(`"`)
-			return i
+			return first + i
 		}
 	}
 	s.failed = true

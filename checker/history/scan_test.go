@@ -69,7 +69,7 @@ func TestScannerNeedsNoHelpWithPlainEvents(t *testing.T) {
 		number := rapid.Int64Range(-999_999_999_999_999_999, 999_999_999_999_999_999)
 		e := Event{
 			Index: rapid.IntRange(0, 1e9).Draw(t, "index"), Time: time.Duration(number.Draw(t, "time")),
-			Process: plain.Draw(t, "process"), Role: Role(maybe.Draw(t, "role")), Op: Op(plain.Draw(t, "op")),
+			Process: plain.Draw(t, "process"), Role: rapid.SampledFrom([]Role{Client, Node, Resource, Nemesis, Harness}).Draw(t, "role"), Op: Op(plain.Draw(t, "op")),
 			Type:     rapid.SampledFrom([]Type{Invoke, Ok, Fail, Info}).Draw(t, "type"),
 			Resource: maybe.Draw(t, "resource"), Lease: maybe.Draw(t, "lease"), By: maybe.Draw(t, "by"),
 			Value: number.Draw(t, "value"), Version: number.Draw(t, "version"), Fence: number.Draw(t, "fence"),
