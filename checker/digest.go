@@ -94,7 +94,7 @@ func (d *digest) add(e *history.Event) error {
 	case history.Harness:
 		return d.addHarness(e)
 	default:
-		return fmt.Errorf("role %q is none of client, node, resource, nemesis, harness", e.Role)
+		return fmt.Errorf("%v is no role", e.Role)
 	}
 	return nil
 }

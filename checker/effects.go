@@ -2,9 +2,6 @@ package checker
 
 import (
 	"fmt"
-	"iter"
-
-	"github.com/anishathalye/porcupine"
 
 	"github.com/lockfault/lockfault/checker/history"
 )
@@ -36,31 +33,33 @@ func judgeEffects(c *Case) Verdict {
 	if len(logs) == 0 {
 		return undecided("the history has no log of the protected resource")
 	}
-	var first breach
+	var first *breach
+	var in *register // where the first is
 	var breaches, writes, sections int
 	for _, log := range logs {
 		if log.gap != "" {
 			return undecided("%s", log.gap)
 		}
-		for b := range log.breaches() {
-			if breaches++; first.log == nil || b.at < first.at {
-				first = b
+		for i := range log.breaches {
+			if b := &log.breaches[i]; first == nil || b.at < first.at {
+				first, in = b, log
 			}
 		}
+		breaches += len(log.breaches)
 		writes += len(log.writes)
-		sections += len(log.sections)
+		sections += log.counted()
 	}
-	v := held("%s applied in %s, each as one atomic step", count(writes, "write"), count(sections, "section"))
-	if first.log != nil {
-		v = first.verdict()
+	if first != nil {
+		v := in.verdict(first)
 		if breaches > 1 {
 			v.Reason = fmt.Sprintf("the first of %d accesses that met what they should not", breaches)
 		}
-		return first.log.confirm(v)
+		return in.confirm(v)
 	}
 	if writes == 0 {
 		return undecided("the resource applied no write")
 	}
+	v := held("%s applied in %s, each as one atomic step", count(writes, "write"), count(sections, "section"))
 	for _, log := range logs {
 		if v = log.confirm(v); v.Status != Held {
 			return v
@@ -77,89 +76,47 @@ func (r *register) confirm(v Verdict) Verdict {
 	return confirm(v, SectionRegister(r.initial), r.operations())
 }
 
-// breach is an access that breaks a rule.
-type breach struct {
-	log     *register
-	at      int // index of the event that makes it so
-	section *section
-	before  *step // the step of the section before the one that met a write of others; nil if the breach is of rule 2
-	step    *step
-}
-
-// breaches yields what breaks the rules, section by section.
-func (r *register) breaches() iter.Seq[breach] {
-	return func(yield func(breach) bool) {
-		for i := range r.sections {
-			s := &r.sections[i]
-			var last *step
-			more := true
-			r.follow(s, func(now *step) {
-				if more && last != nil && r.versions(now).Found != r.versions(last).Left {
-					more = yield(breach{r, int(now.event), s, last, now})
-				}
-				last = now
-			})
-			r.follow(s, func(now *step) {
-				if more && r.halfway(s, now) {
-					more = yield(breach{r, r.write(r.versions(now).Left + 1).Index, s, nil, now})
-				}
-			})
-			if !more {
-				return
-			}
-		}
+func (r *register) verdict(b *breach) Verdict {
+	if b.before < 0 {
+		return r.half(b)
 	}
+	return r.intrusion(b)
 }
-
-// halfway tells whether a step is a read that saw what another section had written and was about to overwrite.
-func (r *register) halfway(s *section, now *step) bool {
-	read := &r.Events[now.event]
-	if read.Op != history.Read || read.Version <= r.initial || read.Version-r.initial >= int64(len(r.writes)) {
-		return false
-	}
-	before, after := r.writer(read.Version).section(), r.writer(read.Version+1).section()
-	return before == after && after != s.key
-}
-
-func (b *breach) verdict() Verdict {
-	if b.before == nil {
-		return b.half()
-	}
-	return b.intrusion()
-}
-
-// name says whose section the breach is in.
-func (b *breach) name() string { return author(&b.log.Events[b.section.opened]) }
 
 // intrusion tells of a step that met a write of others that its section had not seen.
-func (b *breach) intrusion() Verdict {
-	last, now := &b.log.Events[b.before.event], &b.log.Events[b.step.event]
-	known := b.log.versions(b.before).Left
-	unseen := b.log.write(known + 1)
+func (r *register) intrusion(b *breach) Verdict {
+	who := author(&r.Events[r.sections[b.section-1].opened])
+	last, now := &r.Events[b.before], &r.Events[b.event]
+	known := r.initial + int64(b.met)
+	unseen := r.write(known + 1)
 	saw := fmt.Sprintf("it last saw version %d, %s at %s", known, pastTense(last.Op), at(last.Time))
 	var sentence string
 	if now.Op == history.Write {
 		sentence = fmt.Sprintf("%s's write%s at %s was applied after %s's%s at %s, which %s had not seen: %s",
-			b.name(), withFence(now.Fence), at(now.Time),
-			author(unseen), bareFence(unseen.Fence), at(unseen.Time), b.name(), saw)
+			who, withFence(now.Fence), at(now.Time), author(unseen), bareFence(unseen.Fence), at(unseen.Time), who, saw)
 	} else {
 		sentence = fmt.Sprintf(
 			"%s's read%s at %s found version %d, since %s's write%s at %s had come into the middle of %s's section: %s",
-			b.name(), withFence(now.Fence), at(now.Time), now.Version,
-			author(unseen), withFence(unseen.Fence), at(unseen.Time), b.name(), saw)
+			who, withFence(now.Fence), at(now.Time), now.Version,
+			author(unseen), withFence(unseen.Fence), at(unseen.Time), who, saw)
 	}
 	return violated(sentence, last.Index, unseen.Index, now.Index)
 }
 
 // half tells of a read that saw half of another section.
-func (b *breach) half() Verdict {
-	read := &b.log.Events[b.step.event]
-	before, after := b.log.write(read.Version), b.log.write(read.Version+1)
+func (r *register) half(b *breach) Verdict {
+	read := &r.Events[b.event]
+	before, after := r.write(read.Version), r.write(read.Version+1)
 	sentence := fmt.Sprintf(
 		"%s's read%s at %s saw a half-done section of %s: version %d, written%s at %s and overwritten by %s at %s",
-		b.name(), withFence(read.Fence), at(read.Time), author(before), before.Version,
+		author(&r.Events[r.sections[b.section-1].opened]), withFence(read.Fence), at(read.Time), author(before), before.Version,
 		withFence(before.Fence), at(before.Time), author(after), at(after.Time))
 	return violated(sentence, before.Index, read.Index, after.Index)
+}
+
+// stale tells whether a breach is a write over a version that its section had not seen.
+func (r *register) stale(b breach) bool {
+	return b.before >= 0 && r.Events[b.event].Op == history.Write
 }
 
 func pastTense(op history.Op) string {
@@ -177,22 +134,4 @@ func bareFence(fence int64) string {
 		return ""
 	}
 	return fmt.Sprintf(" %d", fence)
-}
-
-// operations tells the sections as operations on a SectionRegister, each from its first access to its last, as places
-// in the history.
-func (r *register) operations() []porcupine.Operation {
-	var operations []porcupine.Operation
-	for i := range r.sections {
-		s := &r.sections[i]
-		var steps Section
-		r.follow(s, func(now *step) { steps = append(steps, r.versions(now)) })
-		operations = append(operations, porcupine.Operation{
-			ClientId: i,
-			Input:    steps,
-			Call:     int64(r.steps[s.first].event),
-			Return:   int64(r.steps[s.last].event),
-		})
-	}
-	return operations
 }

@@ -17,14 +17,14 @@ var fenceEnforcement = Property{
 // first, which may write more than once, and from nobody else. (Kleppmann 2016; Redisson documentation, fenced lock.)
 func judgeFenceEnforcement(c *Case) Verdict {
 	var highest []*access // by data
-	applied := c.past.writes
+	writes := c.past.writes
 	for i := range c.Accesses {
 		a := &c.Accesses[i]
-		e := c.at(a)
-		if e.Op != history.Write || e.Type != history.Ok || e.Fence == 0 {
+		if !c.fencedWrite(a) {
 			continue
 		}
-		applied++
+		e := c.at(a)
+		writes++
 		for len(highest) <= int(a.data) {
 			highest = append(highest, nil)
 		}
@@ -35,11 +35,14 @@ func judgeFenceEnforcement(c *Case) Verdict {
 		}
 		highest[a.data] = a
 	}
-	if applied == 0 {
+	if writes == 0 {
 		return undecided("the resource applied no write with a fence")
 	}
-	return held("%s with fences, applied in order", count(applied, "write"))
+	return held("%s with fences, applied in order", count(writes, "write"))
 }
+
+// fencedWrite tells whether an access is a write with a fence that was applied.
+func (c *Case) fencedWrite(a *access) bool { return a.kind == writeOk && c.at(a).Fence != 0 }
 
 func sameHolder(a, b *access) bool {
 	if a.by != 0 && b.by != 0 {

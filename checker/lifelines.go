@@ -5,8 +5,6 @@ import (
 	"slices"
 	"sort"
 	"time"
-
-	"github.com/lockfault/lockfault/checker/history"
 )
 
 // What a picture of a history needs besides beliefs, so that it shows what was judged and measured, and nothing else.
@@ -79,9 +77,9 @@ func StaleWrites(c *Case) []int {
 		if log.gap != "" {
 			return nil
 		}
-		for b := range log.breaches() {
-			if e := int(b.step.event); b.before != nil && c.Events[e].Op == history.Write {
-				events = append(events, e)
+		for _, b := range log.breaches {
+			if log.stale(b) {
+				events = append(events, int(b.event))
 			}
 		}
 	}

@@ -64,12 +64,12 @@ func (m *Metrics) measureEffects(c *Case) {
 		if log.gap != "" {
 			return
 		}
-		for b := range log.breaches() {
-			if b.before != nil && log.Events[b.step.event].Op == history.Write {
+		for _, b := range log.breaches {
+			if log.stale(b) {
 				stale++
 			}
 		}
-		sections += len(log.sections)
+		sections += log.counted()
 		writes += len(log.writes)
 	}
 	if len(logs) > 0 {

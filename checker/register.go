@@ -2,24 +2,28 @@ package checker
 
 import (
 	"fmt"
-	"slices"
 	"sort"
+
+	"github.com/anishathalye/porcupine"
 
 	"github.com/lockfault/lockfault/checker/history"
 )
 
-// register is one piece of protected data, as its own log tells of it. It keeps numbers, not events: a history may have
-// millions.
+// register is one piece of protected data, as its own log tells of it. It follows the log access by access, in numbers and
+// not in events: a history may have millions.
 type register struct {
 	*Case
 	initial  int64     // number of its first version, before any write
 	writes   []int32   // places in Accesses of those applied; the i-th leaves version initial+i+1
 	sections []section // by first access
-	steps    []step
-	gap      string // why the log cannot be trusted, "" if it can
+	breaches []breach  // of the rules of judgeEffects
+	gap      string    // why the log cannot be trusted, "" if it can
 
-	places  places
-	refused map[sectionKey]bool // sections of which a write was refused
+	places   places
+	refused  map[sectionKey]bool // sections of which a write was refused
+	author   int32               // place of the section that left the latest version, 0 if none did
+	readers  []reading           // of the latest version, by other sections than its author's
+	accesses []int32             // places in Accesses, as long as porcupine may be asked
 }
 
 // places tells for each section 1 + its place among those of a register. Most sections have a lease; for those of a
@@ -44,32 +48,28 @@ func (p *places) set(key sectionKey, place int32) {
 	p.others[key] = place
 }
 
-// section is what one holder did to a register. A read at the grant may stand at the start: then the first of the steps
-// is the acquire.
+// section is what one holder did to a register, so far. It takes 16 bytes.
 type section struct {
-	key         sectionKey
-	opened      int32 // event of its first access
-	first, last int32 // steps
-	wrote       bool
+	opened int32 // event of its first access
+	last   int32 // event of its latest step: an access, or the grant if it is to begin with a write
+	met    int32 // the version that this step met or left: how many writes had been applied
+	wrote  bool
+
+	// aborted: a write was refused and none applied. The section did nothing to the data, and what it read it could not act
+	// upon. Databases do not hold the reads of aborted transactions against a history either (Adya 1999).
+	aborted bool
 }
 
-// step is one access of a section, or its grant.
-type step struct {
-	event int32
-	next  int32 // step of the section, 0 if none
-}
+// reading is a read of the latest version.
+type reading struct{ section, event int32 }
 
-// versions are the one that a step met and the one that it left.
-func (r *register) versions(s *step) Step {
-	switch e := &r.Events[s.event]; e.Op {
-	case history.Write:
-		return Step{e.Version - 1, e.Version}
-	case history.Acquire:
-		version := r.versionAt(int(s.event))
-		return Step{version, version}
-	default:
-		return Step{e.Version, e.Version}
-	}
+// breach is an access that breaks a rule.
+type breach struct {
+	section int32 // place
+	at      int32 // event that makes it so
+	event   int32 // the access
+	before  int32 // event of the section's step before one that met a write of others; -1 if the breach is of rule 2
+	met     int32 // the version of that step: how many writes had been applied
 }
 
 // newRegister makes room for as many accesses.
@@ -80,24 +80,13 @@ func newRegister(c *Case, accesses int) *register {
 		r.places.leased = make([]int32, len(c.texts))
 	}
 	r.writes = make([]int32, 0, accesses)
-	r.steps = make([]step, 0, accesses+accesses/8)
 	r.sections = make([]section, 0, min(accesses, len(c.Grants)))
 	return r
 }
 
-// write is the applied write that left a version, writer the access that it was.
-func (r *register) write(version int64) *history.Event { return r.at(r.writer(version)) }
-
-func (r *register) writer(version int64) *access { return &r.Accesses[r.writes[version-r.initial-1]] }
-
-// follow lists the steps of a section.
-func (r *register) follow(s *section, yield func(*step)) {
-	for i := s.first; ; i = r.steps[i].next {
-		yield(&r.steps[i])
-		if i == s.last {
-			return
-		}
-	}
+// write is the applied write that left a version.
+func (r *register) write(version int64) *history.Event {
+	return r.at(&r.Accesses[r.writes[version-r.initial-1]])
 }
 
 // registers reads the logs of the protected data, in the order of their first accesses.
@@ -116,8 +105,7 @@ func registers(c *Case) []*register {
 	latest := int32(-1) // the data of r
 	for i := range c.Accesses {
 		a := &c.Accesses[i]
-		e := c.at(a)
-		if e.Op != history.Read && e.Op != history.Write {
+		if a.kind == noAccess {
 			continue
 		}
 		if a.data != latest {
@@ -128,72 +116,162 @@ func registers(c *Case) []*register {
 			logs[a.data] = r
 			all = append(all, r)
 		}
-		switch {
-		case e.Type == history.Ok && r.gap == "":
-			r.add(int32(i), a, e)
-		case e.Type == history.Fail && e.Op == history.Write:
+		switch a.kind {
+		case readOk, writeOk:
+			r.add(int32(i), a)
+		case writeRefused:
 			r.refused[a.section()] = true
 		}
 	}
 	for _, r := range all {
-		r.sections = slices.DeleteFunc(r.sections, r.aborted)
+		r.abort()
 	}
 	return all
 }
 
-// aborted tells of a section that had a write refused and none applied: it did nothing to the data, and what it read it
-// could not act upon. Databases do not hold the reads of aborted transactions against a history either (Adya 1999).
-func (r *register) aborted(s section) bool { return r.refused[s.key] && !s.wrote }
+// abort marks the sections that are aborted, and forgets what rules they broke.
+func (r *register) abort() {
+	for key := range r.refused {
+		if place := r.places.of(key); place != 0 {
+			s := &r.sections[place-1]
+			s.aborted = !s.wrote
+		}
+	}
+	kept := r.breaches[:0]
+	for _, b := range r.breaches {
+		if !r.sections[b.section-1].aborted {
+			kept = append(kept, b)
+		}
+	}
+	r.breaches = kept
+}
 
-// add takes one applied access into the log. Versions count applied writes, so the log itself shows whether it is whole.
-func (r *register) add(place int32, a *access, e *history.Event) {
-	found := e.Version
-	if e.Op == history.Write {
+// add takes one applied access into the log.
+func (r *register) add(place int32, a *access) {
+	if r.gap == "" {
+		r.gap = r.hole(a)
+	}
+	if r.gap != "" {
+		return
+	}
+	number := r.section(a)
+	s := &r.sections[number-1]
+	if len(r.sections) > confirmOperations {
+		r.accesses = nil
+	} else {
+		r.accesses = append(r.accesses, place)
+	}
+	if int(s.met) != len(r.writes) {
+		r.breaches = append(r.breaches, breach{number, a.event, a.event, s.last, s.met})
+	}
+	if a.kind == writeOk {
+		r.overwrite(a, number)
+		r.writes = append(r.writes, place)
+		s.wrote = true
+	} else if r.author != 0 && r.author != number {
+		r.readers = append(r.readers, reading{number, a.event})
+	}
+	s.last, s.met = a.event, int32(len(r.writes))
+}
+
+// hole tells what is missing in the log before an access, "" if nothing. Versions count applied writes, so the log itself
+// shows whether it is whole.
+func (r *register) hole(a *access) string {
+	found := a.version
+	if a.kind == writeOk {
 		found--
 	}
 	if r.initial < 0 {
 		if found < 0 {
-			r.gap = fmt.Sprintf("the resource does not number its writes (event %d)", e.Index)
-			return
+			return fmt.Sprintf("the resource does not number its writes (event %d)", a.event)
 		}
 		r.initial = found
 	}
 	if now := r.initial + int64(len(r.writes)); found != now {
-		r.gap = fmt.Sprintf("the log of the resource is not whole: version %d at event %d, where %d writes were seen",
-			e.Version, e.Index, now)
-		return
+		return fmt.Sprintf("the log of the resource is not whole: version %d at event %d, where %d writes were seen",
+			a.version, a.event, now)
 	}
+	return ""
+}
+
+// section is 1 + the place of the section that an access belongs to. One that begins with a write is taken to have met the
+// version of the time of its grant.
+func (r *register) section(a *access) int32 {
 	key := a.section()
-	at := r.places.of(key)
-	if at == 0 {
-		r.sections = append(r.sections, section{key: key, opened: a.event, first: -1})
-		at = int32(len(r.sections))
-		r.places.set(key, at)
+	if number := r.places.of(key); number != 0 {
+		return number
 	}
-	s := &r.sections[at-1]
-	if g := r.grantOf(a.lease); e.Op == history.Write && s.first < 0 && g != nil && int(g.Done) < e.Index {
-		r.extend(s, g.Done)
+	s := section{opened: a.event, last: a.event, met: int32(len(r.writes))}
+	if grant, known := r.begins(a); known {
+		s.last, s.met = grant, int32(r.writesBefore(grant))
 	}
-	r.extend(s, a.event)
-	if e.Op == history.Write {
-		s.wrote = true
-		r.writes = append(r.writes, place)
-	}
+	r.sections = append(r.sections, s)
+	number := int32(len(r.sections))
+	r.places.set(key, number)
+	return number
 }
 
-// versionAt tells how many writes had been applied when an event happened.
-func (r *register) versionAt(index int) int64 {
-	n := sort.Search(len(r.writes), func(i int) bool { return int(r.Accesses[r.writes[i]].event) > index })
-	return r.initial + int64(n)
+// begins is the grant that stands at the start of a section of which an access is the first, if one does.
+func (r *register) begins(a *access) (event int32, known bool) {
+	if g := r.grantOf(a.lease); a.kind == writeOk && g != nil && g.Done < a.event {
+		return g.Done, true
+	}
+	return 0, false
 }
 
-func (r *register) extend(s *section, event int32) {
-	place := int32(len(r.steps))
-	r.steps = append(r.steps, step{event: event})
-	if s.first < 0 {
-		s.first = place
-	} else {
-		r.steps[s.last].next = place
+// writesBefore tells how many writes had been applied when an event happened.
+func (r *register) writesBefore(event int32) int {
+	return sort.Search(len(r.writes), func(i int) bool { return r.Accesses[r.writes[i]].event > event })
+}
+
+// overwrite replaces the latest version. Who has read it saw half of a section, if that had left it and goes on.
+func (r *register) overwrite(a *access, author int32) {
+	if author == r.author {
+		for _, read := range r.readers {
+			r.breaches = append(r.breaches, breach{read.section, a.event, read.event, -1, 0})
+		}
 	}
-	s.last = place
+	r.author, r.readers = author, r.readers[:0]
+}
+
+// counted is how many sections there are that did not abort.
+func (r *register) counted() int {
+	n := 0
+	for i := range r.sections {
+		if !r.sections[i].aborted {
+			n++
+		}
+	}
+	return n
+}
+
+// operations tells the sections as operations on a SectionRegister, each from its first step to its last, as places in the
+// history. The register must not be too large for porcupine.
+func (r *register) operations() []porcupine.Operation {
+	steps := make([]Section, len(r.sections))
+	all := make([]porcupine.Operation, len(r.sections))
+	version := r.initial
+	for _, place := range r.accesses {
+		a := &r.Accesses[place]
+		i := r.places.of(a.section()) - 1
+		op := &all[i]
+		if steps[i] == nil {
+			op.Call = int64(a.event)
+			if grant, known := r.begins(a); known {
+				met := r.initial + int64(r.writesBefore(grant))
+				op.Call, steps[i] = int64(grant), Section{{met, met}}
+			}
+		}
+		step := Step{version, a.version}
+		version = a.version
+		steps[i], op.Return = append(steps[i], step), int64(a.event)
+	}
+	var operations []porcupine.Operation
+	for i, op := range all {
+		if !r.sections[i].aborted {
+			op.ClientId, op.Input = len(operations), steps[i]
+			operations = append(operations, op)
+		}
+	}
+	return operations
 }

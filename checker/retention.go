@@ -120,21 +120,19 @@ func (r *retention) keepWrites() {
 	highest := map[int32]*access{}
 	for i := range r.Accesses {
 		a := &r.Accesses[i]
-		e := r.at(a)
-		if e.Op != history.Write || e.Type != history.Ok || e.Fence == 0 {
+		if !r.fencedWrite(a) {
 			continue
 		}
-		if high := highest[a.data]; high == nil || e.Fence >= r.at(high).Fence {
+		if high := highest[a.data]; high == nil || r.at(a).Fence >= r.at(high).Fence {
 			highest[a.data] = a
 		}
 	}
 	for i := range r.Accesses {
 		a := &r.Accesses[i]
-		e := r.at(a)
 		switch {
 		case highest[a.data] == a:
 			r.keep[a.event] = true
-		case !r.keep[a.event] && e.Op == history.Write && e.Type == history.Ok && e.Fence != 0:
+		case !r.keep[a.event] && r.fencedWrite(a):
 			r.past.writes++
 		}
 	}
