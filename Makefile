@@ -19,19 +19,18 @@ check:
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
 
-# test: every test that needs nothing but Go, with the race detector; then, alone since they run in real time, those on
-# containers.
+# test: every test that needs nothing but Go, with the race detector. Those on containers have targets of their own, since
+# they run in real time.
 test:
-	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v -e /docker -e /locks/adapters$$)
-	@$(MAKE) --no-print-directory test-docker
+	$(GO) test -race -timeout 20m ./...
 
-# test-docker: the container testbed; without an engine or its images what needs them is skipped, and the last line says so.
+# test-docker: the container testbed, about eight minutes; without an engine or its images what needs them is skipped, and the last line says so.
 # LOCKFAULT_REQUIRE_DOCKER=1 makes a failure of that. go test does not show what a test that passes has to say, hence the file.
 CONTAINER_TESTS ?= ./docker/...
 test-docker:
 	@notes=$$(mktemp); \
-	echo "LOCKFAULT_NOTES=$$notes $(GO) test -count 1 -p 1 -timeout 20m $(CONTAINER_TESTS)"; \
-	LOCKFAULT_NOTES=$$notes $(GO) test -count 1 -p 1 -timeout 20m $(CONTAINER_TESTS); status=$$?; \
+	echo "LOCKFAULT_TEST_DOCKER=1 $(GO) test -count 1 -p 1 -timeout 20m $(CONTAINER_TESTS)"; \
+	LOCKFAULT_TEST_DOCKER=1 LOCKFAULT_NOTES=$$notes $(GO) test -count 1 -p 1 -timeout 20m $(CONTAINER_TESTS); status=$$?; \
 	if [ -s $$notes ]; then echo; sort -u $$notes; fi; rm -f $$notes; exit $$status
 
 # test-endurance: 5 clients, 200 sections each, under faults drawn from a seed, on containers; about five minutes.
@@ -53,10 +52,10 @@ pictures:
 	$(GO) run ./cmd/lockfault report $$dir --svg --fencing off > $(PICTURES)/a1-redlock-unfenced.svg && \
 	$(GO) run ./cmd/lockfault report $$dir --svg --fencing on > $(PICTURES)/a1-redlock-fenced.svg && rm -r $$dir
 
-# test-adapters: the adapters in Python and PHP, by adapter-check and on containers (about 15 minutes); skipped, and says so,
+# test-adapters: the adapters in Python and PHP, by adapter-check and on containers (about ten minutes); skipped, and says so,
 # without the interpreters, an engine or images. LOCKFAULT_REQUIRE_DOCKER=1 makes a failure of that.
 test-adapters:
-	$(GO) test -count 1 -v -timeout 60m ./locks/adapters
+	LOCKFAULT_TEST_DOCKER=1 $(GO) test -count 1 -v -timeout 60m ./locks/adapters
 
 # adapters-deps: the interpreters with their Redis clients, from the distribution.
 adapters-deps:
@@ -67,7 +66,10 @@ LOCKFAULT_PYTHON ?= /usr/bin/python3
 ADAPTERS = $(foreach f,redis_py redlock naive,--lock "exec:$(LOCKFAULT_PYTHON) locks/adapters/python/$(f).py") \
 	$(foreach f,redlock naive,--lock "exec:php locks/adapters/php/$(f).php")
 adapters:
-	$(GO) run ./cmd/lockfault compare $(ADAPTERS) --fencing off --format markdown > results/adapters.md.new
+	@printf '%s\n' '# The adapters in Python and PHP under the catalogue' '' 'Made by `make adapters`, on containers. The' \
+		'programs and the locks in Go that they should behave as: [locks/adapters](../locks/adapters/README.md). None of' \
+		'them mints fences, so that only the half without fences can be judged.' '' > results/adapters.md.new
+	$(GO) run ./cmd/lockfault compare $(ADAPTERS) --fencing off --format markdown >> results/adapters.md.new
 	mv results/adapters.md.new results/adapters.md
 
 # testbeds: the catalogue in virtual time and on containers, side by side.
@@ -87,7 +89,7 @@ check-slow:
 
 # bench: schedules and commands per second in virtual time, checkers, codecs. A larger heap costs less collecting.
 bench:
-	GOGC=400 $(GO) test -run '^$$' -bench . -benchtime 2s -timeout 2h ./...
+	LOCKFAULT_TEST_DOCKER=1 GOGC=400 $(GO) test -run '^$$' -bench . -benchtime 2s -timeout 2h ./...
 
 # bench-checkers: the special-purpose checkers beside porcupine, which gets PORCUPINE_TIME for each history, as the table in
 # results/checkers.md. SIDE_BY_SIDE chooses histories.

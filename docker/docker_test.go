@@ -55,8 +55,8 @@ var shared struct {
 // testbed is the one that tests share. Without an engine or an image they are skipped, and say so.
 func testbed(t testing.TB) *Testbed {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("takes real time")
+	if os.Getenv(notes.Wanted) == "" {
+		t.Skip(notes.Alone)
 	}
 	shared.once.Do(func() {
 		began := time.Now()

@@ -27,8 +27,10 @@ var adapters = []struct {
 
 const top = "../.."
 
-// Environment variables: what would be skipped fails instead; the interpreter of Python.
+// Environment variables: these tests are wanted, though they run in real time; what would be skipped fails instead; the
+// interpreter of Python.
 const (
+	testDocker    = "LOCKFAULT_TEST_DOCKER"
 	requireDocker = "LOCKFAULT_REQUIRE_DOCKER"
 	pythonCommand = "LOCKFAULT_PYTHON"
 )
@@ -36,6 +38,7 @@ const (
 // command of an adapter. Without its interpreter or Redis client the test is skipped, and says so.
 func command(t *testing.T, file string) string {
 	t.Helper()
+	needQuiet(t)
 	interpreter, probe := "php", []string{"-r", "exit(extension_loaded('redis') ? 0 : 1);"}
 	if strings.HasSuffix(file, ".py") {
 		// The distribution's Python comes first: its package is of no use to another one.
@@ -55,9 +58,20 @@ func command(t *testing.T, file string) string {
 	return interpreter + " locks/adapters/" + file
 }
 
+// needQuiet skips what runs in real time unless it was asked for, alone.
+func needQuiet(t *testing.T) {
+	t.Helper()
+	if os.Getenv(testDocker) == "" {
+		t.Skip("in real time, with nothing beside it: make test-adapters")
+	}
+}
+
 var binary string
 
 func TestMain(m *testing.M) {
+	if os.Getenv(testDocker) == "" {
+		os.Exit(m.Run())
+	}
 	dir, err := os.MkdirTemp("", "lockfault-adapters")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

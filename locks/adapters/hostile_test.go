@@ -41,6 +41,7 @@ expect:
 
 // TestHostileProgramsHarmTheirOwnRunOnly: on containers too, whatever a program does ends its run in time, and is said.
 func TestHostileProgramsHarmTheirOwnRunOnly(t *testing.T) {
+	needQuiet(t)
 	dir := t.TempDir()
 	script, plan, children := filepath.Join(dir, "hostile.sh"), filepath.Join(dir, "alone.yaml"), filepath.Join(dir, "children")
 	for file, text := range map[string]string{script: hostile, plan: section, children: ""} {

@@ -7,8 +7,18 @@ import (
 	"os"
 )
 
-// Required is the environment variable that makes a failure of what would be skipped for want of an engine or an image.
-const Required = "LOCKFAULT_REQUIRE_DOCKER"
+// Environment variables.
+const (
+	// Wanted asks for the tests on containers. They run in real time, which is worth nothing while `go test ./...` keeps the
+	// machine busy with other packages: so they have their own target.
+	Wanted = "LOCKFAULT_TEST_DOCKER"
+
+	// Required makes a failure of what would be skipped for want of an engine or an image.
+	Required = "LOCKFAULT_REQUIRE_DOCKER"
+)
+
+// Alone is why a test on containers is skipped that was not asked for.
+const Alone = "on containers, in real time, with nothing beside it: make test-docker"
 
 // Add says a line on standard error, and in the file that LOCKFAULT_NOTES names, if it does.
 func Add(format string, args ...any) {
