@@ -44,7 +44,8 @@ type client struct {
 	resumed time.Duration // since when it has been running, on the monotonic clock
 	dead    bool          // killed by the nemesis
 	waits   int           // steps that found the client standing still, ever
-	busy    atomic.Bool   // an operation is under way
+	told    int64         // number of the latest operation
+	asked   atomic.Int64  // number of the one that is to be answered, 0 if none is
 	closes  atomic.Bool   // it was told to close
 }
 
@@ -128,8 +129,8 @@ func (c *client) hear(line []byte) error {
 		return give(c.ready, r.Ready)
 	case r.Done != nil:
 		switch d := r.Done; {
-		case !c.busy.Load():
-			return errors.New("the end of an operation that it was not told to begin")
+		case r.Number == 0 || !c.asked.CompareAndSwap(r.Number, 0):
+			return fmt.Errorf("the end of operation %d, which is not the one that it is to do", r.Number)
 		case d.Type != history.Ok && d.Type != history.Fail && d.Type != history.Info:
 			return fmt.Errorf("the end of an operation as %v", d.Type)
 		case d.At < d.Began:
@@ -185,9 +186,10 @@ func (c *client) prepare(o order) error {
 
 // Do implements runner.Hands.
 func (c *client) Do(command runner.Command) runner.Completion {
-	c.busy.Store(true)
-	defer c.busy.Store(false)
-	err := c.order(order{Do: &command})
+	c.told++
+	c.asked.Store(c.told)
+	defer c.asked.Store(0)
+	err := c.order(order{Do: &command, Number: c.told})
 	if err == nil {
 		select {
 		case done := <-c.done:
@@ -264,6 +266,9 @@ func (c *client) lookUp() {
 	}
 	_ = c.order(order{Look: true}) // a client that is dead need not
 }
+
+// busy tells whether an operation is under way.
+func (c *client) busy() bool { return c.asked.Load() != 0 }
 
 // step waits until the client runs.
 func (c *client) step() error {

@@ -43,7 +43,7 @@ func (c *cluster) Pause(name string) (nemesis.Heal, error) {
 		return nil, fmt.Errorf("stop client %s: %w", name, err)
 	}
 	since, beat := c.Now(), x.board.beat.Load()
-	if x.busy.Load() {
+	if x.busy() {
 		waited--
 	}
 	return func() (nemesis.Evidence, error) {

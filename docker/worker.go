@@ -26,7 +26,8 @@ import (
 type order struct {
 	Join      *place          `json:"join,omitempty"`      // comes first; answered by Ready
 	Configure *workerConfig   `json:"configure,omitempty"` // comes next; answered by Ready
-	Do        *runner.Command `json:"do,omitempty"`        // answered by Done; one at a time
+	Do        *runner.Command `json:"do,omitempty"`        // answered by Done with the same number; one at a time
+	Number    int64           `json:"number,omitempty"`    // of Do, from 1
 	Lift      uint64          `json:"lift,omitempty"`      // give on the reply of this number
 	Look      bool            `json:"look,omitempty"`      // the stall on the board may be over
 	Close     bool            `json:"close,omitempty"`     // answered by Closed
@@ -67,6 +68,7 @@ type workerConfig struct {
 type report struct {
 	Ready  *problem           `json:"ready,omitempty"`
 	Done   *runner.Completion `json:"done,omitempty"`
+	Number int64              `json:"number,omitempty"` // of the order that is done
 	Lost   *lost              `json:"lost,omitempty"`
 	Held   *held              `json:"held,omitempty"`
 	Closed *problem           `json:"closed,omitempty"`
@@ -165,7 +167,7 @@ func (w *worker) obey(o order) {
 	case o.Configure != nil:
 		w.report(report{Ready: asProblem(w.configure(*o.Configure))})
 	case o.Do != nil:
-		go w.do(*o.Do)
+		go w.do(o.Number, *o.Do)
 	case o.Lift > 0:
 		w.traffic.lift(o.Lift)
 	case o.Look:
@@ -177,11 +179,11 @@ func (w *worker) obey(o order) {
 
 func (w *worker) now() time.Duration { return monotonic() - w.origin }
 
-func (w *worker) do(c runner.Command) {
+func (w *worker) do(number int64, c runner.Command) {
 	began := w.now()
 	done := w.hands.Do(c)
 	done.Began, done.At = began, w.now()
-	w.report(report{Done: &done})
+	w.report(report{Done: &done, Number: number})
 }
 
 // join connects to the servers, as a service does at its start.
