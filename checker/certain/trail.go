@@ -1,6 +1,7 @@
 package certain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,12 +109,10 @@ func began(l *recording.Line) time.Time {
 // look finds what is missing and whose wall clock jumped.
 func (t *trail) look(lines []recording.Line) {
 	type process struct {
-		host      string
-		ended     bool
-		dropped   int64
-		low, high time.Duration // of the wall clock less the monotonic one, from the first on
-		first     time.Duration
-		timed     bool
+		host    string
+		ended   bool
+		dropped int64
+		clocks  []reading
 	}
 	processes := map[string]*process{}
 	var names []string
@@ -127,14 +126,9 @@ func (t *trail) look(lines []recording.Line) {
 		}
 		p.ended = p.ended || l.Op == recording.End
 		p.dropped = max(p.dropped, l.Dropped)
-		if l.Mono == 0 {
-			continue
+		if l.Mono != 0 {
+			p.clocks = append(p.clocks, reading{l.Mono, time.Duration(l.Ended.UnixNano()) - l.Mono})
 		}
-		offset := time.Duration(l.Ended.UnixNano()) - l.Mono
-		if !p.timed {
-			p.timed, p.first = true, offset
-		}
-		p.low, p.high = min(p.low, offset-p.first), max(p.high, offset-p.first)
 	}
 	slices.Sort(names)
 	var missing []string
@@ -146,7 +140,7 @@ func (t *trail) look(lines []recording.Line) {
 		if !p.ended {
 			missing = append(missing, name+" has no end line")
 		}
-		if jump := p.high - p.low; p.timed && jump > 2*t.bound(p.host) {
+		if jump := moved(p.clocks); jump > max(2*t.bound(p.host), readingNoise) {
 			t.jumps[name] = jump
 			t.warnings = append(t.warnings, fmt.Sprintf("the wall clock of %s moved by %v against its monotonic clock, more than "+
 				"the bound of its host allows (it was set, or the machine was suspended); its times are taken to be off by that much more",
@@ -157,6 +151,35 @@ func (t *trail) look(lines []recording.Line) {
 		missing = append(missing[:3], fmt.Sprintf("and %d more of this kind", len(missing)-3))
 	}
 	t.missing = strings.Join(missing, ", ")
+}
+
+// reading is what a process read off its two clocks, the wall clock first.
+type reading struct {
+	mono   time.Duration
+	offset time.Duration // of the wall clock, which is ahead of the monotonic one by this much
+}
+
+// readingNoise is how far two clocks seem to move against each other since they are not read at one instant.
+const readingNoise = 100 * time.Microsecond
+
+// moved is how far the wall clock moved against the monotonic one. A process that was stopped between the two readings seems
+// to have a wall clock that was set back, but not for long: so one that is behind counts only if it has not been ahead at
+// the two readings before, or will not be at the two after.
+func moved(clocks []reading) time.Duration {
+	slices.SortFunc(clocks, func(a, b reading) int { return cmp.Compare(a.mono, b.mono) })
+	var low, high time.Duration
+	for i, c := range clocks {
+		offset := min(furthest(clocks[max(i-2, 0):i+1]), furthest(clocks[i:min(i+3, len(clocks))]))
+		if i == 0 {
+			low, high = offset, offset
+		}
+		low, high = min(low, offset), max(high, c.offset)
+	}
+	return high - low
+}
+
+func furthest(clocks []reading) time.Duration {
+	return slices.MaxFunc(clocks, func(a, b reading) int { return cmp.Compare(a.offset, b.offset) }).offset
 }
 
 // at is a time on the clock of the line's process.

@@ -17,7 +17,7 @@
 //	outcome   text             all calls, that is, all but lost, start, end, dropped: ok (it happened), fail (certainly not), unknown (as after a time-out)
 //	began     RFC 3339 time    all calls: before the call, on the host's wall clock, as exact as can be had
 //	ended     RFC 3339 time    all: after the call; of the others, when it was
-//	mono_ns   nanoseconds      all, if it can be had: the process's monotonic clock at ended; shows that the wall clock jumped
+//	mono_ns   nanoseconds      all, if it can be had: the process's monotonic clock, read right after ended; shows that the wall clock jumped
 //	until     RFC 3339 time    acquire, extend: when the lease ends as its holder knows; absent if the holder goes on until it
 //	                           releases or is told of the loss, as with a lock that renews its leases
 //	fence     number           acquire, write: fencing token

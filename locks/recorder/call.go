@@ -94,15 +94,18 @@ func (c *Call) Done(err error) {
 	}
 }
 
-// end writes the line. The wall clock is read once: what passed since is by the monotonic clock.
+// end writes the line. Both times are what the wall clock said: the monotonic clock, though it never steps, is read at
+// another instant, and on a busy machine that is milliseconds later. It is asked only where the wall clock was set back.
 func (c *Call) end(outcome recording.Outcome, err error) {
 	if c == nil {
 		return
 	}
 	c.line.Outcome = outcome
-	took := time.Since(c.began)
-	ended := c.began.Add(took)
-	c.line.Began, c.line.Ended = c.began.Round(0), ended
+	now := time.Now()
+	c.line.Began, c.line.Ended = c.began.Round(0), now
+	if now.Round(0).Before(c.line.Began) {
+		c.line.Ended = c.began.Add(now.Sub(c.began))
+	}
 	if err != nil {
 		c.line.Error = err.Error()
 	}
