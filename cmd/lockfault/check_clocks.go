@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,23 +65,28 @@ func (f *clockFlags) bounds(hosts []string) (func(string) time.Duration, error) 
 // checkRecording judges a recording from production, if that is what the files are; done tells whether they are, or that
 // the call is wrong.
 func (c *call) checkRecording(f *checkFlags) (code int, done bool, err error) {
-	recorded := 0
+	recorded, other := 0, ""
 	for _, name := range c.args {
-		if is, err := isRecording(name); err != nil {
+		if is, err := c.files.areRecording(name); err != nil {
 			return 0, true, err
 		} else if is {
 			recorded++
+		} else {
+			other = shown(name)
 		}
 	}
 	switch {
 	case recorded == 0 && len(c.args) > 1:
 		return 0, true, usagef("do not know what to do with %q: only recordings (see package checker/recording) come in several files", c.args[1])
 	case recorded == 0 && c.flags.Changed("clock-error"):
+		if _, err := c.readRecording(c.args[0]); err != nil {
+			return 0, true, err
+		}
 		return 0, true, usagef("--clock-error is for recordings (see package checker/recording); a history has one clock")
 	case recorded == 0:
 		return 0, false, nil
 	case recorded < len(c.args):
-		return 0, true, usagef("some of the files are recordings and some are not")
+		return 0, true, usagef("%s is no recording (see package checker/recording), and others are", other)
 	}
 	code, err = c.judgeRecording(f)
 	return code, true, err
@@ -158,15 +161,36 @@ func describeRecording(j *certain.Judgement, bound func(string) time.Duration) s
 	return fmt.Sprintf("Recorded by %s, from %s to %s", strings.Join(hosts, ", "), j.From.UTC().Format(time.RFC3339), j.To.UTC().Format(time.RFC3339))
 }
 
+// readLines reads a recording, gzip or not.
+func readLines(in *input, name string) ([]production.Line, []string, error) {
+	var from io.Reader = in
+	if in.zipped() {
+		zip, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		from = zip
+	}
+	lines, warnings, err := production.Read(from, name)
+	if len(lines) == 0 && err == nil {
+		err = fmt.Errorf("%s: no whole line", name)
+	}
+	return lines, warnings, err
+}
+
 // readRecordings reads all files. A name that is not empty chooses a lock, or the locks of some data.
 func (c *call) readRecordings(name string) ([]production.Line, error) {
 	var all []production.Line
 	for _, file := range c.args {
-		in, err := openUnzipped(file)
+		in, err := c.files.open(file)
 		if err != nil {
 			return nil, err
 		}
-		lines, warnings, err := production.Read(in, filepath.Base(file))
+		name := shown(file)
+		if file != "-" {
+			name = filepath.Base(file)
+		}
+		lines, warnings, err := readLines(in, name)
 		err = errors.Join(err, in.Close())
 		for _, w := range warnings {
 			fmt.Fprintf(c.stderr, "warning: %s\n", w)
@@ -193,45 +217,4 @@ func (c *call) readRecordings(name string) ([]production.Line, error) {
 			strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 	}
 	return slices.DeleteFunc(all, func(l production.Line) bool { return l.Lock != "" && !locks[l.Lock] }), nil
-}
-
-func isRecording(name string) (bool, error) {
-	if name == "-" { // what is read here could not be read again
-		return false, nil
-	}
-	in, err := openUnzipped(name)
-	if errors.Is(err, gzip.ErrHeader) {
-		return false, nil // whoever reads histories says so better
-	}
-	if err != nil {
-		return false, err
-	}
-	defer in.Close()
-	start, err := in.Peek(64 << 10)
-	if len(start) == 0 && err != io.EOF {
-		return false, nil
-	}
-	return production.Is(start), nil
-}
-
-// unzipped is a file, decompressed if it is gzip.
-type unzipped struct {
-	*bufio.Reader
-	io.Closer
-}
-
-func openUnzipped(name string) (*unzipped, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	in := bufio.NewReader(file)
-	if magic, _ := in.Peek(2); string(magic) != "\x1f\x8b" {
-		return &unzipped{bufio.NewReaderSize(in, 64<<10), file}, nil
-	}
-	zip, err := gzip.NewReader(in)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), file.Close())
-	}
-	return &unzipped{bufio.NewReaderSize(zip, 64<<10), file}, nil
 }

@@ -55,14 +55,14 @@ func (c *call) convert(f *checkFlags) (err error) {
 
 // stream writes JSON lines while it reads: a history of any size goes through.
 func (c *call) stream(out io.Writer) error {
-	in, err := openHistory(c.args[0])
+	in, err := c.files.open(c.args[0])
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	lines := bufio.NewWriter(out)
 	w := history.NewWriter(lines)
-	reader := history.NewReader(in, shown(c.args[0]))
+	reader := history.NewReader(in.Reader, shown(c.args[0]))
 	for event, err := range reader.Events() {
 		if err == nil {
 			err = w.Write(event)

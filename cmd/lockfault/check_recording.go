@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,25 +39,18 @@ func (r *recording) tell(e *history.Event) {
 }
 
 func (c *call) readRecording(name string) (*recording, error) {
-	in, err := openHistory(name)
+	in, err := c.files.open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	r := &recording{name: shown(name), reader: history.NewReader(in, shown(name))}
+	r := &recording{name: shown(name), reader: history.NewReader(in.Reader, shown(name))}
 	r.events, err = r.reader.ReadAll()
 	c.warn(r.reader)
 	if err == nil && len(r.events) == 0 {
 		err = fmt.Errorf("%s: no events", r.name)
 	}
 	return r, err
-}
-
-func openHistory(name string) (*os.File, error) {
-	if name == "-" {
-		return os.Stdin, nil
-	}
-	return os.Open(name)
 }
 
 // shown is how messages call a file.

@@ -23,12 +23,12 @@ func (f *checkFlags) streams(c *call, chosen []checker.Property) bool {
 
 // judgeStream judges the history while it is read.
 func (c *call) judgeStream(chosen []checker.Property) (*recording, map[string]checker.Verdict, error) {
-	in, err := openHistory(c.args[0])
+	in, err := c.files.open(c.args[0])
 	if err != nil {
 		return nil, nil, err
 	}
 	defer in.Close()
-	r := &recording{name: shown(c.args[0]), reader: history.NewReader(in, shown(c.args[0]))}
+	r := &recording{name: shown(c.args[0]), reader: history.NewReader(in.Reader, shown(c.args[0]))}
 	if r.stream, err = checker.NewStream(chosen); err != nil {
 		return nil, nil, err
 	}

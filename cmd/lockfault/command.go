@@ -80,6 +80,7 @@ type call struct {
 	flags          *pflag.FlagSet
 	command        string         // as it was typed
 	docker         *docker.Config // of the container testbed, if it is wanted
+	files          inputs         // of check
 }
 
 // usageError is a call that was wrong; its text says what to do.
