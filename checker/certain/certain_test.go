@@ -132,6 +132,19 @@ func TestALeaseEndsAtItsUntil(t *testing.T) {
 	}
 }
 
+// TestALateReleaseLeavesItOpen: the holder may have looked at the lease's end, or may have believed until then.
+func TestALateReleaseLeavesItOpen(t *testing.T) {
+	var tp tape
+	tp.add(recording.Line{Host: "a", Client: "a", Op: recording.Acquire, Lease: "a@0"}, second(0), second(0)).Until = second(3)
+	tp.add(recording.Line{Host: "a", Client: "a", Op: recording.Release, Lease: "a@0", Outcome: recording.Fail}, second(6.5), second(6.6))
+	tp.held("b", 4, 7, 0)
+	tp.ends("a", "b")
+	v := judge(t, &tp, ms)[checker.Exclusion]
+	if v.Status != checker.Undecided || !strings.Contains(v.Reason, "1 of 2 were given up only after their lease had ended") {
+		t.Errorf("%v %s", v.Status, v.Reason)
+	}
+}
+
 // TestAnExtensionMovesTheEnd, but one that came after it revives nothing.
 func TestAnExtensionMovesTheEnd(t *testing.T) {
 	for _, law := range []struct {

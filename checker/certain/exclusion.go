@@ -40,6 +40,12 @@ func (t *trail) holdOf(of *lease) hold {
 	return h
 }
 
+// overdue tells whether the holder gave up a lease only after the end that it knew. It may have looked at that end, or may
+// have believed all the time.
+func (h *hold) overdue() bool {
+	return h.release != nil && !h.known().IsZero() && h.known().Before(began(h.release))
+}
+
 // end is up to when a holder certainly believed, on the clock of the line.
 func (t *trail) end(of *lease) (time.Time, *recording.Line) {
 	end, clock := of.acquire.Ended, of.acquire
@@ -75,6 +81,7 @@ func judgeExclusion(t *trail) checker.Verdict {
 	var first, second *hold
 	close := 0   // holds that nobody can tell from overlapping with another
 	endless := 0 // holds whose end is not recorded
+	overdue := 0 // holds that were given up only after their lease had ended
 	for _, name := range sortedKeys(locks) {
 		holds := locks[name]
 		a, b := overlap(holds)
@@ -86,6 +93,9 @@ func judgeExclusion(t *trail) checker.Verdict {
 			if holds[i].last == never {
 				endless++
 			}
+			if holds[i].overdue() {
+				overdue++
+			}
 		}
 	}
 	switch {
@@ -93,6 +103,8 @@ func judgeExclusion(t *trail) checker.Verdict {
 		return t.overlapped(first, second)
 	case close > 0 && endless > 0:
 		return undecided("no two holds certainly overlapped, but %d of %d have no release on record, nor the lease's end, and may have lasted", endless, grants)
+	case close > 0 && overdue > 0:
+		return undecided("no two holds certainly overlapped, but %d of %d were given up only after their lease had ended, and nobody knows until when their holders counted on them", overdue, grants)
 	case close > 0:
 		return undecided("no two holds certainly overlapped, but %d of %d were too close to another's for these clocks to tell", close, grants)
 	}
