@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -131,35 +132,73 @@ func lives(name string) bool {
 	return host != hostname() || startOf(pid) == start
 }
 
-func hostname() string {
-	name, err := os.Hostname()
-	if err != nil || name == "" {
-		return "unknown"
-	}
-	return name
-}
-
-// startOf is when a process was started, in the kernel's ticks since boot; empty if there is none.
+// startOf is when a process was started; empty if there is none.
 func startOf(pid int) string {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
+	p, err := lookAt(pid)
+	if err != nil || p.state == 'Z' {
 		return ""
 	}
-	// The second field, a name in parentheses, may hold anything; the start is the 22nd.
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 20 || fields[0][0] == 'Z' {
-		return ""
-	}
-	return string(fields[19])
+	return p.start
 }
 
 // isStopped asks the kernel whether a process is stopped.
 func isStopped(pid int) bool {
+	p, err := lookAt(pid)
+	return err == nil && p.state == 'T'
+}
+
+// strays names the descendants of the head of a process group that have left the group: no signal to it reaches them.
+func strays(head int) ([]string, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	processes := map[int]process{}
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			if p, err := lookAt(pid); err == nil { // else it has ended meanwhile
+				processes[pid] = p
+			}
+		}
+	}
+	var found []string
+	for pid, p := range processes {
+		if p.group == head || p.state == 'Z' {
+			continue
+		}
+		for up := p.parent; up != 0; up = processes[up].parent {
+			if up == head {
+				found = append(found, fmt.Sprintf("%s (process %d)", p.name, pid))
+				break
+			}
+		}
+	}
+	slices.Sort(found)
+	return found, nil
+}
+
+// process is what the kernel says of one.
+type process struct {
+	name          string
+	state         byte // T: stopped; Z: ended, and nobody has asked how
+	parent, group int
+	start         string // in the kernel's ticks since boot
+}
+
+func lookAt(pid int) (process, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return false
+		return process{}, err
 	}
-	// The name in parentheses may hold anything; the state comes behind it.
-	i := bytes.LastIndexByte(stat, ')')
-	return i >= 0 && len(stat) > i+2 && stat[i+2] == 'T'
+	// The second field, a name in parentheses, may hold anything.
+	from, to := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	fields := bytes.Fields(stat[to+1:])
+	if from < 0 || to < from || len(fields) < 20 {
+		return process{}, fmt.Errorf("the kernel says of process %d: %q", pid, stat)
+	}
+	p := process{name: string(stat[from+1 : to]), state: fields[0][0], start: string(fields[19])}
+	if p.parent, err = strconv.Atoi(string(fields[1])); err == nil {
+		p.group, err = strconv.Atoi(string(fields[2]))
+	}
+	return p, err
 }

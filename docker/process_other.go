@@ -23,6 +23,7 @@ func stop(int) error                      { return errOnlyLinux }
 func resume(int) error                    { return errOnlyLinux }
 func kill(int) error                      { return errOnlyLinux }
 func isStopped(int) bool                  { return false }
+func strays(int) ([]string, error)        { return nil, errOnlyLinux }
 func thisProcess() string                 { return "" }
 func lives(string) bool                   { return false }
 func hurry()                              {}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -260,10 +261,23 @@ func (c *cluster) Hands(cfg runner.HandsConfig) (runner.Hands, error) {
 		Lock: cfg.Lock.Name, TTL: cfg.Env.TTL, Fencing: cfg.Env.Fencing, Seed: cfg.Seed, Resource: cfg.Resource, Kind: cfg.Kind,
 		Origin: c.origin,
 	}})
+	if err == nil && x.gateway != nil {
+		err = x.together()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("lock %s for client %s: %w", cfg.Lock.Name, cfg.Client, err)
 	}
 	return x, nil
+}
+
+// together tells whether the lock's program is in the client's process group, as a pause and a crash need it.
+func (x *client) together() error {
+	lost, err := strays(x.cmd.Process.Pid)
+	if err == nil && len(lost) > 0 {
+		err = fmt.Errorf("the program has left its process group, so that no pause and no crash would hit %s: call it without "+
+			"timeout, setsid or sudo", strings.Join(lost, ", "))
+	}
+	return err
 }
 
 // lift lets a reply go on to a client that is watched, once whatever waits to hear of it has acted. If the server has gone
