@@ -30,6 +30,7 @@ func WriteMatrix(w io.Writer, r Report, l Layout) error {
 		"left without fences, right with them:",
 		"2 two holders at once; h protected data harmed; X both; . neither",
 		"? undecided; - not supported here; E failed; blank not run; ! not as expected",
+		"+ another property is violated too: --format table names it",
 	)
 	p.tail(r)
 	return p.flush(w)
@@ -84,12 +85,16 @@ func (b block) rowOf(lock string) row {
 	return row{unfenced: cell{notRun, notRun}, fenced: cell{notRun, notRun}}
 }
 
-// mark is three columns: without fences, with them, and "!" if anything in the row is not as expected.
+// mark is three columns: without fences, with them, and "!" if anything in the row is not as expected, or "+" if a property
+// is violated of which the letters do not tell.
 func (p *printer) mark(r row) string {
 	text := r.unfenced.letter() + r.fenced.letter()
 	all := r.unfenced.holders + r.unfenced.harmed + r.fenced.holders + r.fenced.harmed + r.notes
 	if strings.Contains(all, "!") || strings.Contains(all, failed) {
 		return p.style(red+";"+bold, text+"!")
+	}
+	if r.notes != "" {
+		return text + "+"
 	}
 	return text + " "
 }
