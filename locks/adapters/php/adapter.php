@@ -3,14 +3,22 @@
 
 ini_set('display_errors', 'stderr'); // standard output is for answers
 
+/** What an acquire may be answered with. */
+const GRANT = ['token' => true, 'validity_ms' => true, 'fence' => true, 'waited_ms' => true];
+
 /** The lease is over; nothing was released or extended. */
 class NotHeld extends Exception {}
 
 /**
  * Answers requests until there are no more. $connect($hello) returns the lock: an object with acquire($resource), which
- * returns an array with token and validity_ms or, if the lock is taken, null; and with extend($lease), which returns such
- * an array too, release($lease) and valid($lease), which get that array back and throw NotHeld if the lease is over. Any
- * other exception says that nobody knows whether it happened.
+ * returns an array or, if the lock is taken, null; and with extend($lease), which returns an array too, release($lease) and
+ * valid($lease), which get that of acquire back and throw NotHeld if the lease is over. Any other exception says that nobody
+ * knows whether it happened: let a time-out of the Redis client through, and return null only if the lock was certainly not
+ * set.
+ *
+ * acquire's array has token; validity_ms, unless the lease is renewed until it is released; fence, if $hello['fencing'] is
+ * true; and waited_ms, if the lock waits by itself. extend's has validity_ms. Other keys are yours. The description is what
+ * hello is answered with; with 'waits' => true in it, acquire gets wait_ms after the resource.
  */
 function serve(callable $connect, array $description): void
 {
@@ -31,16 +39,18 @@ function serve(callable $connect, array $description): void
                     }
                     break;
                 case 'acquire':
-                    $lease = $lock->acquire($request['resource']);
+                    $wait = empty($description['waits']) ? [] : [$request['wait_ms']];
+                    $lease = $lock->acquire($request['resource'], ...$wait);
                     if ($lease === null) {
                         throw new NotHeld('somebody else has it');
                     }
                     $leases[$request['id']] = $lease;
-                    $answer += ['token' => $lease['token'], 'validity_ms' => $lease['validity_ms']];
+                    $answer += array_intersect_key($lease, GRANT);
                     break;
                 case 'extend':
-                    $leases[$id] = $lock->extend($leases[$id]) + $leases[$id];
-                    $answer += ['validity_ms' => $leases[$id]['validity_ms']];
+                    $extended = $lock->extend($leases[$id]);
+                    $leases[$id] = $extended + $leases[$id];
+                    $answer += array_intersect_key($extended, ['validity_ms' => true]);
                     break;
                 case 'release':
                     $lock->release($leases[$id]);
