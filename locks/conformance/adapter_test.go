@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ type adapter struct {
 	ttl     time.Duration
 	fencing bool
 	leases  map[int64]*held
+	undoing []net.Conn
 }
 
 type held struct {
@@ -95,6 +97,9 @@ func (a *adapter) answer(q question) reply {
 	case err != nil:
 		r["outcome"], r["error"] = "unknown", err.Error()
 		if a.sin == "takes a time-out for a no" {
+			r["outcome"] = "fail"
+		}
+		if q.Op == "acquire" && (a.sin == "takes a time-out of acquire for a no" || a.sin == "undoes its attempts") {
 			r["outcome"] = "fail"
 		}
 		if a.sin == "takes a time-out for a yes" {
@@ -196,6 +201,9 @@ func (a *adapter) attempt(ctx context.Context, q question, r reply) error {
 			ttl /= 4
 		}
 		fence, err := a.redis.Eval(ctx, grantScript, []string{h.key, "fence:" + q.Resource}, h.token, ttl.Milliseconds()).Int64()
+		if err != nil && a.sin == "undoes its attempts" {
+			a.undo(h)
+		}
 		if err != nil && a.sin != "grants without a server" {
 			return err
 		}
@@ -216,6 +224,21 @@ func (a *adapter) attempt(ctx context.Context, q question, r reply) error {
 		delete(r, "validity_ms")
 	}
 	return nil
+}
+
+// undo has the server delete the key of an attempt, and waits for no answer. The client of the other commands is of no use
+// here: it would greet the server on a new connection first, and wait.
+func (a *adapter) undo(h *held) {
+	conn, err := net.Dial("tcp", a.redis.Options().Addr)
+	if err != nil {
+		return
+	}
+	args := []string{"eval", ownScript + `return redis.call('del', KEYS[1])`, "1", h.key, h.token}
+	fmt.Fprintf(conn, "*%d\r\n", len(args))
+	for _, arg := range args {
+		fmt.Fprintf(conn, "$%d\r\n%s\r\n", len(arg), arg)
+	}
+	a.undoing = append(a.undoing, conn) // one that was forgotten would be closed
 }
 
 // remaining is the validity of a lease that was asked for at a time.

@@ -59,6 +59,13 @@ func (b *bench) flush() {
 	}
 }
 
+// keepAll has nothing expire from now on: what is set stays until a command takes it away.
+func (b *bench) keepAll() {
+	for _, m := range b.nodes {
+		m.ClockTTL(false)
+	}
+}
+
 // client is a lock in a program of its own.
 type client struct {
 	locks.Lock
@@ -177,15 +184,21 @@ type network struct {
 
 	mu     sync.Mutex
 	silent chan struct{} // closed when bytes flow again; nil while they do
+	mute   bool          // only what servers send is held back
 }
 
 func newNetwork() *network { return &network{} }
 
 // silence holds back whatever is sent from now on, either way.
-func (n *network) silence() {
+func (n *network) silence() { n.hold(false) }
+
+// muteServers holds back what servers send from now on: they carry out what they are told, and nobody hears of it.
+func (n *network) muteServers() { n.hold(true) }
+
+func (n *network) hold(mute bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.silent = make(chan struct{})
+	n.silent, n.mute = make(chan struct{}), mute
 }
 
 func (n *network) heal() {
@@ -197,9 +210,13 @@ func (n *network) heal() {
 	}
 }
 
-func (n *network) pass() {
+// pass waits until bytes may flow, to the servers or from them.
+func (n *network) pass(toServers bool) {
 	n.mu.Lock()
 	silent := n.silent
+	if n.mute && toServers {
+		silent = nil
+	}
 	n.mu.Unlock()
 	if silent != nil {
 		<-silent
@@ -225,12 +242,12 @@ type wire struct {
 
 func (w *wire) Read(b []byte) (int, error) {
 	n, err := w.Conn.Read(b)
-	w.net.pass()
+	w.net.pass(false)
 	return n, err
 }
 
 func (w *wire) Write(b []byte) (int, error) {
-	w.net.pass()
+	w.net.pass(true)
 	w.net.sent.Add(int64(len(b)))
 	if bytes.Contains(bytes.ToUpper(b), []byte("SETNAME")) {
 		w.net.named.Store(true)

@@ -113,8 +113,8 @@ var All = []Check{
 		run:  unreachable,
 	},
 	{
-		Name: "silence", Claim: "when no server answers, release and acquire say unknown or fail within 5 s, and release never fail",
-		Hint: "give the Redis client a time-out, and answer unknown when it strikes: the command may have been carried out",
+		Name: "silence", Claim: "when no server answers, a release says unknown within 5 s, and so does an acquire unless nothing is left of it",
+		Hint: "give the Redis client a time-out, and answer unknown when it strikes, not fail: the command may have been carried out",
 		run:  silence,
 	},
 	{

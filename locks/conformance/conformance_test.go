@@ -46,7 +46,7 @@ func command(t *testing.T, sin string) string {
 }
 
 func TestInnocentAdaptersPass(t *testing.T) {
-	for _, virtue := range []string{"none", "cannot extend", "waits"} {
+	for _, virtue := range []string{"none", "cannot extend", "waits", "undoes its attempts"} {
 		t.Run(virtue, func(t *testing.T) {
 			t.Parallel()
 			if failed := checkAll(t, virtue); len(failed) > 0 {
@@ -84,6 +84,7 @@ var guilty = []struct{ sin, check, says string }{
 	{"hangs on silent servers", "silence", "no answer in time, 5s"},
 	{"takes a time-out for a no", "silence", "want unknown, got fail"},
 	{"takes a time-out for a yes", "silence", "it was granted"},
+	{"takes a time-out of acquire for a no", "silence", "the key was set: say unknown"},
 	{"waits for ever", "waits", "with wait_ms 200, while A held the lock: want fail, got ok"},
 	{"waits without waited_ms", "waits", "validity_ms and waited_ms do not say when"},
 	{"stays on quit", "ends", "within a second of quit"},

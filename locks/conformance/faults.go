@@ -54,6 +54,39 @@ func silence(b *bench) error {
 	case err == nil, errors.Is(err, locks.ErrNotHeld):
 		return fmt.Errorf("%s's release, with no server answering: want unknown, got %s", all[0].name, outcomeOf(err))
 	}
+	return unheard(b)
+}
+
+// unheard has the servers carry out an acquire and say nothing. A program that says fail all the same has either undone its
+// attempt, or says of a key that was set that it was not. Nobody looks for the key itself: how it is called and what else a
+// lock keeps is the program's. Another client, which hears the servers, does not get the lock if it is there.
+func unheard(b *bench) error {
+	b.flush()
+	all, err := b.joinAll("C", "D")
+	if err != nil {
+		return err
+	}
+	lease, err := all[0].get("C's acquire") // so that it is connected, and the lock is one that can be had
+	if err != nil {
+		return err
+	}
+	if err := want("C's release", all[0].release(lease, promptly), nil); err != nil {
+		return err
+	}
+	b.keepAll() // else the key of a program with a long time-out is gone when it answers
+	all[0].net.muteServers()
+	_, err = all[0].try(patience)
+	const what = "C's acquire, whose answer from the servers was held back"
+	if err := notOk(what, err); err != nil {
+		return err
+	}
+	if !errors.Is(err, locks.ErrNotAcquired) {
+		return nil
+	}
+	// What undoes the attempt may still be on its way.
+	if _, other := all[1].tryOn(resource, allowance, promptly); errors.Is(other, locks.ErrNotAcquired) {
+		return fmt.Errorf("%s: want unknown, got %s; the key was set: say unknown", what, outcomeOf(err))
+	}
 	return nil
 }
 
