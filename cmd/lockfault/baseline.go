@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/lockfault/lockfault/checker"
 	"github.com/lockfault/lockfault/results"
@@ -75,13 +76,42 @@ func (f *baselineFlags) judge(r results.Run) results.Run {
 	return r
 }
 
-// begin writes the violations of a report to a new baseline.
+// begin writes the violations of a report to a new baseline. A run that failed shows what the harness or the machine did, and
+// not what the lock does: it is left out, which standard error says.
 func (f *baselineFlags) begin(c *call, report results.Report) error {
 	if f.write == "" {
 		return nil
 	}
-	var known []scenarios.KnownFailure
-	for _, r := range report.Runs {
+	known, failed := knownFailures(report.Runs)
+	file, err := os.OpenFile(f.write, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err == nil {
+		err = errors.Join(scenarios.WriteBaseline(file, known), file.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("--write-baseline: %w", err)
+	}
+	fmt.Fprintf(c.stderr, "%d known failures are in %s; write down a reason for each, then run with --baseline %s\n", len(known), f.write, f.write)
+	if len(failed) > 0 {
+		fmt.Fprintln(c.stderr, leftOut(failed))
+	}
+	return nil
+}
+
+// leave says that no baseline was begun, if one was asked for: of what was not judged it would say that nothing is known.
+func (f *baselineFlags) leave(c *call, report results.Report) {
+	if f.write != "" {
+		fmt.Fprintf(c.stderr, "--write-baseline: %s was not written, since only %d of %d runs were judged\n", f.write, len(report.Runs),
+			len(report.Runs)+report.NotRun)
+	}
+}
+
+// knownFailures are the violations of the runs that were judged, and the keys of the runs that failed.
+func knownFailures(runs []results.Run) (known []scenarios.KnownFailure, failed []string) {
+	for _, r := range runs {
+		if r.Outcome() == results.Failed {
+			failed = append(failed, r.Key())
+			continue
+		}
 		k := scenarios.KnownFailure{Lock: r.Lock, Scenario: r.Scenario, Fencing: &r.Fencing}
 		for _, p := range checker.All {
 			if r.Verdicts[p.Name].Status == checker.Violated {
@@ -92,13 +122,19 @@ func (f *baselineFlags) begin(c *call, report results.Report) error {
 			known = append(known, k)
 		}
 	}
-	file, err := os.OpenFile(f.write, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err == nil {
-		err = errors.Join(scenarios.WriteBaseline(file, known), file.Close())
+	return known, failed
+}
+
+// leftOut reads like "3 runs failed and are not in it: KEY, ...". The keys of many runs would hide what is said before.
+func leftOut(failed []string) string {
+	const most = 5
+	runs := "runs failed and are"
+	if len(failed) == 1 {
+		runs = "run failed and is"
 	}
-	if err != nil {
-		return fmt.Errorf("--write-baseline: %w", err)
+	text := fmt.Sprintf("%d %s not in it: %s", len(failed), runs, strings.Join(failed[:min(most, len(failed))], ", "))
+	if len(failed) > most {
+		text += fmt.Sprintf(" and %d more", len(failed)-most)
 	}
-	fmt.Fprintf(c.stderr, "%d known failures are in %s; write down a reason for each, then run with --baseline %s\n", len(known), f.write, f.write)
-	return nil
+	return text
 }

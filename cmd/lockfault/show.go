@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,7 +77,12 @@ func (c *call) conclude(f findings, output outputFlags, known *baselineFlags) (i
 	}
 	made, all := len(f.report.Runs), len(f.report.Runs)+f.report.NotRun
 	if f.err != nil {
-		return 0, fmt.Errorf("%w; %d of %d runs were judged before that", f.err, made, all)
+		err := fmt.Errorf("%w; %d of %d runs were judged before that", f.err, made, all)
+		if f.report.NotRun > 0 {
+			known.leave(c, f.report)
+			return 0, err
+		}
+		return 0, errors.Join(err, known.begin(c, f.report)) // only what came after the runs went wrong
 	}
 	if !output.quiet {
 		page := ""
@@ -91,6 +97,7 @@ func (c *call) conclude(f findings, output outputFlags, known *baselineFlags) (i
 		for _, path := range f.cut {
 			fmt.Fprintf(c.stderr, "what was under way, as far as it got: %s\n", path)
 		}
+		known.leave(c, f.report)
 		return exitFailed, nil
 	case f.report.NotRun > 0:
 		fmt.Fprintf(c.stderr, "the budget of %v was spent: %d of %d runs made\n", f.report.Budget, made, all)
