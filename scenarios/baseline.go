@@ -73,7 +73,7 @@ func (r *reader) known(n ast.Node, locks []string, chosen []*Scenario) KnownFail
 	for _, f := range fields {
 		switch f.key {
 		case "lock":
-			k.Lock = r.oneOf(f.value, f.key, locks...)
+			k.Lock = r.lock(f, locks)
 		case "scenario":
 			k.Scenario = r.scenario(f, chosen)
 		case "fencing":
@@ -96,6 +96,16 @@ func (r *reader) known(n ast.Node, locks []string, chosen []*Scenario) KnownFail
 		}
 	}
 	return k
+}
+
+// lock is one of the names. Another may be a typing error, which would let a failure through, or a program's.
+func (r *reader) lock(f field, names []string) string {
+	text := r.text(f.value, f.key)
+	if text != "" && !slices.Contains(names, text) {
+		r.fail(f.value, "lock: %q is none of %s; only a call that runs a program knows its name: "+
+			"keep its entries in a file of its own", text, strings.Join(names, ", "))
+	}
+	return text
 }
 
 // scenario is the name of one of the chosen.

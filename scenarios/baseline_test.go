@@ -58,7 +58,8 @@ func TestMistakesInABaselineAreNamed(t *testing.T) {
 		{"", `b.yaml: there is no baseline in the file: begin with known: []`},
 		{"knwon: []\n", `b.yaml:1:1: baseline: unknown key "knwon"; known are known`},
 		{"known: yes\n", `b.yaml:1:8: known: want a list, such as "- lock: my-lock"`},
-		{strings.Replace(entry, "lock: mine", "lock: mien", 1), `b.yaml:2:11: lock: "mien" is none of mine, other, my-lock`},
+		{strings.Replace(entry, "lock: mine", "lock: mien", 1), `b.yaml:2:11: lock: "mien" is none of mine, other, my-lock` +
+			`; only a call that runs a program knows its name: keep its entries in a file of its own`},
 		{strings.Replace(entry, "A1", "A99", 1), `b.yaml:3:15: scenario: there is no "A99"; ` + "`lockfault list scenarios`" +
 			` names them, and one from a file must be among those that are run`},
 		{strings.Replace(entry, "effects", "effect", 1), `b.yaml:5:27: violated: "effect" is none of exclusion, effects,`},
