@@ -71,6 +71,47 @@ func TestAWrongLineSaysWhatToDo(t *testing.T) {
 	}
 }
 
+func TestAWrongTimeSaysWhatToDo(t *testing.T) {
+	const right = `"2026-11-30T21:00:00.102Z"`
+	for wrong, want := range map[string]string{
+		`"2026-11-30T21:00:00.102"`: `f:1: ended: "2026-11-30T21:00:00.102" has no zone: write the time with its zone, such as 2026-11-30T21:00:00.102Z`,
+		`"2026-11-30T21:00:00"`:     `has no zone`,
+		`1796072400.102`:            `f:1: ended: a time is text, such as "2026-11-30T21:00:00.102Z"`,
+		`{}`:                        `a time is text`,
+		`"2026-11-30 21:00:00Z"`:    `ended: "2026-11-30 21:00:00Z" is not a time as RFC 3339 has it: write it with its zone, such as 2026-11-30T21:00:00.102Z`,
+		`"21:00"`:                   `is not a time`,
+		`""`:                        `is not a time`,
+	} {
+		text := strings.Replace(good, right, wrong, 1)
+		if text == good {
+			t.Fatal("there is no time to replace")
+		}
+		if _, _, err := Read(strings.NewReader(text), "f"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", wrong, err, want)
+		}
+	}
+	for _, name := range []string{"began", "until"} {
+		text := `{"host":"web-1","` + name + `":1}`
+		if _, _, err := Read(strings.NewReader(text), "f"); err == nil || !strings.Contains(err.Error(), name+": a time is text") {
+			t.Errorf("%s: got %v", text, err)
+		}
+	}
+}
+
+func TestAByteOrderMarkIsSkippedAtTheBeginning(t *testing.T) {
+	const mark = "\ufeff"
+	if !Is([]byte(mark + good)) {
+		t.Error("it is no recording")
+	}
+	lines, warnings, err := Read(strings.NewReader(mark+good+"\n"+good), "f")
+	if err != nil || len(warnings) > 0 || len(lines) != 2 {
+		t.Errorf("%v, %v, %v", lines, warnings, err)
+	}
+	if _, _, err := Read(strings.NewReader(good+"\n"+mark+good), "f"); err == nil || !strings.HasPrefix(err.Error(), "f:2: ") {
+		t.Errorf("in the middle: %v", err)
+	}
+}
+
 func TestARecordingIsToldFromAHistory(t *testing.T) {
 	for text, want := range map[string]bool{
 		good: true,
