@@ -47,6 +47,14 @@ func TestOutcomeNeverPassesForNothing(t *testing.T) {
 		{"violation demanded, undecided", judged(checker.Undecided, checker.Violated), Undecided},
 		{"nothing stated, decided", judged(checker.Held), AsExpected},
 		{"nothing stated, undecided", judged(checker.Undecided), Undecided},
+		{"nothing stated, one undecided that does not matter", with(judged(checker.Undecided), func(r *Run) { r.Verdicts["effects"] = held }), AsExpected},
+		{"nothing stated, one undecided that matters", with(judged(checker.Undecided), func(r *Run) {
+			r.Verdicts["effects"], r.AsExpected = held, false
+		}), Undecided},
+		{"nothing stated, a violation beside an undecided", with(judged(checker.Undecided), func(r *Run) {
+			r.Verdicts["effects"], r.AsExpected = stale, false
+		}), NotAsExpected},
+		{"nothing stated, another reason", with(judged(checker.Held), func(r *Run) { r.AsExpected = false }), NotAsExpected},
 		{"another reason", with(judged(checker.Held, checker.Held), func(r *Run) { r.AsExpected = false }), NotAsExpected},
 		{"unsupported", Run{AsExpected: true, Unsupported: "no clock"}, Unsupported},
 		{"error", with(judged(checker.Held, checker.Held), func(r *Run) { r.Error = "panic" }), Failed},

@@ -86,7 +86,8 @@ func (o Outcome) String() string {
 }
 
 // Outcome tells how the run ended. A verdict that differs from its expectation counts whatever AsExpected says. A run in
-// which nothing was expected and nothing decided is undecided.
+// which nothing was expected is undecided if nothing was decided, or if AsExpected is false and nothing but an undecided
+// property can be why.
 func (r Run) Outcome() Outcome {
 	surprises := r.surprises()
 	switch {
@@ -98,6 +99,8 @@ func (r Run) Outcome() Outcome {
 		return Undecided
 	case len(surprises) == 0 && r.AsExpected:
 		return AsExpected
+	case len(r.Expected) == 0 && r.has(checker.Undecided) && !r.has(checker.Violated):
+		return Undecided
 	case len(surprises) == 0:
 		return NotAsExpected
 	}
@@ -113,6 +116,16 @@ func (r Run) Outcome() Outcome {
 func (r Run) decided() bool {
 	for _, verdict := range r.Verdicts {
 		if verdict.Status != checker.Undecided {
+			return true
+		}
+	}
+	return false
+}
+
+// has tells whether any property has that verdict.
+func (r Run) has(status checker.Status) bool {
+	for _, verdict := range r.Verdicts {
+		if verdict.Status == status {
 			return true
 		}
 	}

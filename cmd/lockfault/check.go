@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -97,7 +98,7 @@ func check(c *call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	run, err := r.asRun(chosen, verdicts)
+	run, err := r.asRun(chosen, verdicts, f.asked())
 	if err != nil {
 		return 0, err
 	}
@@ -153,17 +154,32 @@ func (f *checkFlags) chosen() []checker.Property {
 // asked are the names of what was asked for by name.
 func (f *checkFlags) asked() []string { return append(slices.Clone(f.properties), f.models.names...) }
 
+// expectAsked says what is not as expected of a run of which nothing is expected but that nothing is violated and that what
+// was asked for is decided, so that every format says what the exit status does.
+func expectAsked(run *results.Run, asked []string) {
+	status := verdictStatus(run.Verdicts, asked)
+	run.AsExpected = status == exitExpected
+	for _, name := range run.Properties() {
+		switch got := run.Verdicts[name].Status; {
+		case status == exitUnexpected && got == checker.Violated, status == exitUndecided && got == checker.Undecided && isAsked(name, asked):
+			run.Unexpected = append(run.Unexpected, fmt.Sprintf("%s: %v", name, got))
+		}
+	}
+}
+
+// isAsked tells whether something was asked for by name. Exclusion is if nothing else is.
+func isAsked(name string, asked []string) bool {
+	return slices.Contains(asked, name) || len(asked) == 0 && name == checker.Exclusion
+}
+
 // verdictStatus: a violation counts most; then something asked for that is undecided, where exclusion is always asked for.
 func verdictStatus(verdicts map[string]checker.Verdict, asked []string) int {
-	if len(asked) == 0 {
-		asked = []string{checker.Exclusion}
-	}
 	code := exitExpected
 	for name, v := range verdicts {
 		switch {
 		case v.Status == checker.Violated:
 			return exitUnexpected
-		case v.Status == checker.Undecided && slices.Contains(asked, name):
+		case v.Status == checker.Undecided && isAsked(name, asked):
 			code = exitUndecided
 		}
 	}

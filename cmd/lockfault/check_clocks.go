@@ -132,18 +132,15 @@ func (c *call) judgeRecording(f *checkFlags) (int, error) {
 	}
 	run := results.Run{
 		Lock: strings.Join(slices.Sorted(maps.Keys(locks)), "+"), Scenario: "recorded", Testbed: "production", Title: describeRecording(j, bound),
-		Events: j.Lines, AsExpected: true, Verdicts: map[string]checker.Verdict{},
+		Events: j.Lines, Verdicts: map[string]checker.Verdict{},
 	}
 	if len(locks) != 1 {
 		run.Lock = fmt.Sprintf("%d-locks", len(locks))
 	}
 	for _, p := range chosen {
 		run.Verdicts[p] = j.Verdicts[p]
-		if j.Verdicts[p].Status == checker.Violated {
-			run.AsExpected = false
-			run.Unexpected = append(run.Unexpected, p+": violated")
-		}
 	}
+	expectAsked(&run, f.properties)
 	if f.format == "table" {
 		err = results.WriteRun(c.stdout, run, c.layout())
 	} else {

@@ -139,10 +139,10 @@ func (r *recording) places(chosen []checker.Property, verdicts map[string]checke
 	return b.String()
 }
 
-// asRun is the history as a run: nothing is expected of it but that nothing is violated. Its witnesses name events by
-// their index in the file; in an EDN history, by that which check --to jsonl gives them.
-func (r *recording) asRun(chosen []checker.Property, verdicts map[string]checker.Verdict) (results.Run, error) {
-	run := results.Run{Verdicts: map[string]checker.Verdict{}, Events: r.count, AsExpected: true}
+// asRun is the history as a run. Its witnesses name events by their index in the file; in an EDN history, by that which
+// check --to jsonl gives them.
+func (r *recording) asRun(chosen []checker.Property, verdicts map[string]checker.Verdict, asked []string) (results.Run, error) {
+	run := results.Run{Verdicts: map[string]checker.Verdict{}, Events: r.count}
 	if r.first.Op == history.Begin && r.first.Role == history.Harness {
 		plan, err := history.ParsePlan(r.first.Detail)
 		if err != nil {
@@ -174,10 +174,7 @@ func (r *recording) asRun(chosen []checker.Property, verdicts map[string]checker
 			v.Witness = &w
 		}
 		run.Verdicts[p.Name] = v
-		if v.Status == checker.Violated {
-			run.AsExpected = false
-			run.Unexpected = append(run.Unexpected, p.Name+": violated")
-		}
 	}
+	expectAsked(&run, asked)
 	return run, nil
 }
