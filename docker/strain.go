@@ -120,7 +120,7 @@ func (s *strain) end() error {
 	if s.took <= s.limit {
 		return nil
 	}
-	return fmt.Errorf("%w: %s for %v, where %v, a %dth of the lease, is the most; run it on an idle machine, or slower",
+	return fmt.Errorf("%w: %s for %v, where %v, a %dth of the lease, is the most; run it on an idle machine, or slower, as with --speed 2",
 		ErrStrained, s.what, s.took.Round(time.Millisecond), s.limit, s.fraction)
 }
 
