@@ -52,6 +52,68 @@ func TestReadmeShowsTheRealOutput(t *testing.T) {
 	}
 }
 
+// pythonLock is what the Python example of locks/README.md takes for granted.
+const pythonLock = `
+import threading
+
+class Lock:
+    def __init__(self):
+        self.mutex = threading.Lock()
+
+    def acquire(self, blocking_timeout):
+        return self.mutex.acquire(timeout=blocking_timeout)
+
+    def release(self):
+        self.mutex.release()
+
+lock, item = Lock(), "item"
+
+def save(item):
+    pass
+`
+
+// TestPythonExampleWritesARecording that is judged: two grants that held, one that was refused, and with broken calls one of
+// which nobody knows whether it happened.
+func TestPythonExampleWritesARecording(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3")
+	}
+	text, err := os.ReadFile("../../locks/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := regexp.MustCompile("(?s)```python\n(.*?)```").FindAllSubmatch(text, -1)
+	if len(examples) != 2 {
+		t.Fatalf("%d examples, want the functions and their use", len(examples))
+	}
+	functions, use := string(examples[0][1]), string(examples[1][1])
+	refused := "lock.acquire(0)\n" + strings.ReplaceAll(use, "blocking_timeout=5", "blocking_timeout=0") + "lock.release()\n"
+	breaks := "def save(item):\n    raise TimeoutError()\n" + use
+	dir := t.TempDir()
+	program := exec.Command(python, "-c", pythonLock+functions+use+use+refused+breaks)
+	program.Dir = dir
+	if out, err := program.CombinedOutput(); err == nil || !strings.Contains(string(out), "TimeoutError") {
+		t.Fatalf("%v, want the error of its last call\n%s", err, out)
+	}
+	recorded, err := os.ReadFile(filepath.Join(dir, "lock.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]int{
+		`"op": "start"`: 1, `"op": "acquire"`: 4, `"op": "write"`: 3, `"op": "release"`: 3, `"op": "end"`: 1,
+		`"outcome": "ok"`: 8, `"outcome": "fail"`: 1, `"outcome": "unknown"`: 1,
+	} {
+		if got := strings.Count(string(recorded), what); got != want {
+			t.Errorf("%s: %d times, want %d\n%s", what, got, want, recorded)
+		}
+	}
+	verdict := output(t, "lockfault", "check --clock-error 20ms --property exclusion "+filepath.Join(dir, "lock.jsonl"))
+	if !strings.Contains(verdict, "3 grants, and no two clients") {
+		t.Errorf("%s\n%s", verdict, recorded)
+	}
+}
+
 // ordinaryBinary builds the command as a user does: no test binary, no race detector.
 func ordinaryBinary(t testing.TB) string {
 	t.Helper()
