@@ -127,8 +127,8 @@ func (l *Line) check() error {
 	case l.Began.IsZero():
 		return errors.New("no began: write the time before the call")
 	case l.Ended.Before(l.Began):
-		return fmt.Errorf("it ended %v before it began: the wall clock was set back meanwhile; use the monotonic clock for what lies "+
-			"between the two", l.Began.Sub(l.Ended))
+		return fmt.Errorf("it ended %v before it began: the wall clock was set back meanwhile; write that it ended when it "+
+			"began then", l.Began.Sub(l.Ended))
 	}
 	return nil
 }
