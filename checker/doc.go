@@ -5,7 +5,7 @@
 //
 //		property            decides completely                                  leaves to porcupine   time                          in a Stream (2)
 //		exclusion           beliefs of clients, which have no unknown outcome   nothing (1)           O(n log n), O(n) in order     yes
-//		effects             conflict-serialisability of the sections            nothing (1)           O(n)                          no
+//		effects             conflict-serialisability, of each piece of data     nothing (1)           O(n)                          no
 //		fence-order         fences that are known                               nothing               O(n log n), O(n) if they grow yes
 //		fence-enforcement   the resource's own log                              nothing               O(n)                          yes
 //		linearizable-...    see package linear                                  see package linear    O(n log n), or a search       no

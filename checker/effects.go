@@ -8,11 +8,12 @@ import (
 
 var effects = Property{
 	Name:  Effects,
-	Claim: "The protected data behaves as if each section were one atomic step: no stale write took effect, no update was lost.",
+	Claim: "Each piece of protected data behaves as if each section were one atomic step: no stale write took effect, no update was lost.",
 	Judge: guard(judgeEffects, nothingGranted),
 }
 
-// judgeEffects judges each register by what its own log says was applied. What the resource refused had no effect.
+// judgeEffects judges each register by what its own log says was applied. What the resource refused had no effect. Whether
+// sections that use several registers are atomic in all of them at once is not asked.
 //
 // A section is all applied accesses under one lease; one whose writes were all refused is aborted and does not count. A
 // section that starts with a write is taken to know the version of the time of its grant, as if it had read then: a write
@@ -60,6 +61,9 @@ func judgeEffects(c *Case) Verdict {
 		return undecided("the resource applied no write")
 	}
 	v := held("%s applied in %s, each as one atomic step", count(writes, "write"), count(sections, "section"))
+	if len(logs) > 1 {
+		v.Reason += fmt.Sprintf("; each of %d pieces of data was judged by itself", len(logs))
+	}
 	for _, log := range logs {
 		if v = log.confirm(v); v.Status != Held {
 			return v

@@ -93,6 +93,21 @@ var effectsLaws = []law{
 			1.1    R write fail lease=a by=A`, Undecided, "the resource applied no write", nil},
 	{"no log", `
 			0..1   A acquire ok lease=a`, Undecided, "the history has no log of the protected resource", nil},
+	{"a write is refused and another one, to other data, applied", `
+			0..1   A acquire ok lease=a
+			1.1    R read ok lease=a by=A on=x
+			2..3   B acquire ok lease=b
+			3.1    R write ok lease=b by=B on=x version=1
+			4      R read ok lease=a by=A on=x version=1
+			4.1    R write fail lease=a by=A on=x
+			4.2    R write ok lease=a by=A on=y version=1`, Violated, "A's read at 4.000 s found version 1, since B's write at 3.100 s had come into the middle of A's section: it last saw version 0, read at 1.100 s", nil},
+	{"a write is refused, and other data only read", `
+			0..1   A acquire ok lease=a
+			1.1    R read ok lease=a by=A on=x
+			2..3   B acquire ok lease=b
+			3.1    R write ok lease=b by=B on=x version=1
+			4      R read ok lease=a by=A on=x version=1
+			4.1    R write fail lease=a by=A on=y`, Held, "1 write applied in 1 section, each as one atomic step; each of 2 pieces of data was judged by itself", nil},
 	{"a log with a gap", `
 			0..1   A acquire ok lease=a
 			1.1    R write ok lease=a by=A version=1

@@ -20,10 +20,9 @@ type register struct {
 	gap      string    // why the log cannot be trusted, "" if it can
 
 	places   places
-	refused  map[sectionKey]bool // sections of which a write was refused
-	author   int32               // place of the section that left the latest version, 0 if none did
-	readers  []reading           // of the latest version, by other sections than its author's
-	accesses []int32             // places in Accesses, as long as porcupine may be asked
+	author   int32     // place of the section that left the latest version, 0 if none did
+	readers  []reading // of the latest version, by other sections than its author's
+	accesses []int32   // places in Accesses, as long as porcupine may be asked
 }
 
 // places tells for each section 1 + its place among those of a register. Most sections have a lease; for those of a
@@ -53,10 +52,9 @@ type section struct {
 	opened int32 // event of its first access
 	last   int32 // event of its latest step: an access, or the grant if it is to begin with a write
 	met    int32 // the version that this step met or left: how many writes had been applied
-	wrote  bool
 
-	// aborted: a write was refused and none applied. The section did nothing to the data, and what it read it could not act
-	// upon. Databases do not hold the reads of aborted transactions against a history either (Adya 1999).
+	// aborted: a write was refused and none applied, here or to other data. The section did nothing, and what it read it could
+	// not act upon. Databases do not hold the reads of aborted transactions against a history either (Adya 1999).
 	aborted bool
 }
 
@@ -74,7 +72,7 @@ type breach struct {
 
 // newRegister makes room for as many accesses.
 func newRegister(c *Case, accesses int) *register {
-	r := &register{Case: c, initial: -1, refused: map[sectionKey]bool{}}
+	r := &register{Case: c, initial: -1}
 	r.places.others = map[sectionKey]int32{}
 	if 8*accesses > len(c.texts) {
 		r.places.leased = make([]int32, len(c.texts))
@@ -100,6 +98,7 @@ func registers(c *Case) []*register {
 		accesses[data]++
 	}
 	logs := map[int32]*register{}
+	refused := map[sectionKey]bool{} // sections of which a write was refused
 	var all []*register
 	var r *register
 	latest := int32(-1) // the data of r
@@ -120,21 +119,27 @@ func registers(c *Case) []*register {
 		case readOk, writeOk:
 			r.add(int32(i), a)
 		case writeRefused:
-			r.refused[a.section()] = true
+			refused[a.section()] = true
 		}
 	}
-	for _, r := range all {
-		r.abort()
+	if len(refused) > 0 {
+		for i := range c.Accesses {
+			if a := &c.Accesses[i]; a.kind == writeOk {
+				delete(refused, a.section())
+			}
+		}
+		for _, r := range all {
+			r.abort(refused)
+		}
 	}
 	return all
 }
 
-// abort marks the sections that are aborted, and forgets what rules they broke.
-func (r *register) abort() {
-	for key := range r.refused {
+// abort marks sections as aborted, and forgets what rules they broke.
+func (r *register) abort(aborted map[sectionKey]bool) {
+	for key := range aborted {
 		if place := r.places.of(key); place != 0 {
-			s := &r.sections[place-1]
-			s.aborted = !s.wrote
+			r.sections[place-1].aborted = true
 		}
 	}
 	kept := r.breaches[:0]
@@ -167,7 +172,6 @@ func (r *register) add(place int32, a *access) {
 	if a.kind == writeOk {
 		r.overwrite(a, number)
 		r.writes = append(r.writes, place)
-		s.wrote = true
 	} else if r.author != 0 && r.author != number {
 		r.readers = append(r.readers, reading{number, a.event})
 	}
