@@ -50,6 +50,9 @@ const (
 var errNo = errors.New("no")
 
 func serveAdapter(sin string) {
+	if sin == "leaves its group" {
+		leaveGroup()
+	}
 	a := &adapter{sin: sin, leases: map[int64]*held{}}
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {

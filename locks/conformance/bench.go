@@ -24,6 +24,7 @@ type bench struct {
 	description program.Description
 	nodes       []*miniredis.Miniredis
 	clients     []*client
+	groups      []*program.Group
 }
 
 func newBench(ctx context.Context, command string, d program.Description) (*bench, error) {
@@ -45,6 +46,9 @@ func (b *bench) close() error {
 	for _, c := range b.clients {
 		errs = append(errs, c.Lock.Close())
 		c.net.heal() // lets go who waits
+	}
+	for _, g := range b.groups {
+		g.End() // after the programs in it, which would be said to have died
 	}
 	for _, m := range b.nodes {
 		m.Close()
@@ -82,6 +86,12 @@ func (b *bench) joinFenced(name string, fencing bool) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
+	return b.joinAs(name, p, fencing)
+}
+
+// joinAs makes a client of a program.
+func (b *bench) joinAs(name string, p *program.Program, fencing bool) (*client, error) {
+	var err error
 	c := &client{name: name, program: p, net: newNetwork()}
 	env := locks.Env{Client: name, TTL: TTL, Fencing: fencing, Rand: rand.New(rand.NewPCG(1, uint64(len(b.clients)))), Dial: c.net.dial}
 	for _, m := range b.nodes {

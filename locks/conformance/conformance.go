@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/lockfault/lockfault/locks"
@@ -127,6 +128,17 @@ var All = []Check{
 			return ""
 		},
 		run: waits,
+	},
+	{
+		Name: "group", Claim: "the program stands still with the process group that it was started in",
+		Hint: "call the program without timeout, setsid or sudo, and start no process group in it: a pause would not stop it",
+		skip: func(program.Description) string {
+			if runtime.GOOS != "linux" {
+				return "process groups are looked at on Linux only"
+			}
+			return ""
+		},
+		run: group,
 	},
 	{
 		Name: "ends", Claim: "the program ends on quit, and when its standard input ends",

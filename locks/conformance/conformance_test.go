@@ -87,6 +87,7 @@ var guilty = []struct{ sin, check, says string }{
 	{"takes a time-out of acquire for a no", "silence", "the key was set: say unknown"},
 	{"waits for ever", "waits", "with wait_ms 200, while A held the lock: want fail, got ok"},
 	{"waits without waited_ms", "waits", "validity_ms and waited_ms do not say when"},
+	{"leaves its group", "group", "while the program's process group stood still: it was answered"},
 	{"stays on quit", "ends", "within a second of quit"},
 	{"stays at the end of input", "ends", "of the end of its standard input"},
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lockfault/lockfault/locks"
+	"github.com/lockfault/lockfault/locks/program"
 )
 
 // notOk is an error if an acquire was granted, or not answered.
@@ -116,6 +117,45 @@ func waits(b *bench) error {
 	if left := time.Until(next.Until()); !next.Until().IsZero() && left < TTL*6/10 {
 		return fmt.Errorf("%s's acquire, which waited: its lease ends %v after the answer; validity_ms and waited_ms do not say when",
 			all[1].name, left)
+	}
+	return nil
+}
+
+// group has a program's process group stand still, as a pause of its client does. The program is not the head of the group:
+// what leaves a group, such as timeout, does not leave one that it is the head of.
+func group(b *bench) error {
+	g, err := program.NewGroup()
+	if err != nil {
+		return err
+	}
+	b.groups = append(b.groups, g)
+	p, err := program.StartIn(g, b.command)
+	if err != nil {
+		return err
+	}
+	a, err := b.joinAs("A", p, false)
+	if err != nil {
+		return err
+	}
+	if err := g.Stop(); err != nil {
+		return err
+	}
+	answered := make(chan error, 1)
+	go func() {
+		_, err := a.try(allowance + promptly)
+		answered <- err
+	}()
+	select {
+	case err := <-answered:
+		_ = g.Continue() // what was in it can be told to quit
+		return fmt.Errorf("acquire, while the program's process group stood still: it was answered, with %s", outcomeOf(err))
+	case <-time.After(allowance):
+	}
+	if err := g.Continue(); err != nil {
+		return err
+	}
+	if err := <-answered; errors.Is(err, errLate) || errors.Is(err, locks.ErrBroken) {
+		return fmt.Errorf("acquire, while the program's process group stood still for %v: %w", allowance, err)
 	}
 	return nil
 }

@@ -5,14 +5,16 @@ import (
 	"syscall"
 )
 
-// prepare has the program die with the thread that starts it and, if asked to, be the head of a process group.
-func prepare(cmd *exec.Cmd, ownGroup bool) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: ownGroup, Pdeathsig: syscall.SIGKILL}
+// prepare has the program die with the thread that starts it, and be in its place from the start.
+func prepare(cmd *exec.Cmd, where place) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid: where.own || where.within != 0, Pgid: where.within, Pdeathsig: syscall.SIGKILL,
+	}
 }
 
 // end ends the program at once and, if it is the head of a group, all of that.
-func end(cmd *exec.Cmd, ownGroup bool) {
-	if ownGroup {
+func end(cmd *exec.Cmd, where place) {
+	if where.own {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	}
 	_ = cmd.Process.Kill()

@@ -5,7 +5,7 @@ package program
 import "os/exec"
 
 // prepare does nothing here: programs take part in runs on Linux only.
-func prepare(*exec.Cmd, bool) {}
+func prepare(*exec.Cmd, place) {}
 
 // end ends the program at once.
-func end(cmd *exec.Cmd, _ bool) { _ = cmd.Process.Kill() }
+func end(cmd *exec.Cmd, _ place) { _ = cmd.Process.Kill() }

@@ -33,7 +33,7 @@ const (
 type Program struct {
 	command     string
 	cmd         *exec.Cmd
-	ownGroup    bool
+	place       place
 	stdin       *os.File
 	said        *tail
 	description Description
@@ -71,18 +71,24 @@ func words(command string) ([]string, error) {
 
 // Start starts a program in this process's group, so that what stops or ends the group stops or ends it too, and asks who it
 // is. The command is split into words as by a shell, with quotes and backslashes, but without variables, pipes and the like.
-func Start(command string) (*Program, error) { return start(command, false) }
+func Start(command string) (*Program, error) { return start(command, place{}) }
 
 // StartAlone is Start in a process group of the program's own, which Close ends as a whole.
-func StartAlone(command string) (*Program, error) { return start(command, true) }
+func StartAlone(command string) (*Program, error) { return start(command, place{own: true}) }
 
-func start(command string, ownGroup bool) (*Program, error) {
+// place is the process group of a program: without more, that of this process.
+type place struct {
+	own    bool // one that it is the head of
+	within int  // that of another process; 0, none
+}
+
+func start(command string, where place) (*Program, error) {
 	args, err := words(command)
 	if err != nil {
 		return nil, err
 	}
 	p := &Program{
-		command: command, cmd: exec.Command(args[0], args[1:]...), ownGroup: ownGroup, said: &tail{},
+		command: command, cmd: exec.Command(args[0], args[1:]...), place: where, said: &tail{},
 		answers: make(chan answer, 1), ended: make(chan struct{}), onLost: func(int64) {},
 	}
 	if err := p.run(); err != nil {
@@ -134,7 +140,7 @@ func (p *Program) run() error {
 	p.stdin = stdin
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = theirStdin, theirStdout, theirStderr
 	p.cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1")
-	prepare(p.cmd, p.ownGroup)
+	prepare(p.cmd, p.place)
 	started := make(chan error)
 	go func() {
 		// The kernel takes the end of the thread that started a child for the end of its parent.
@@ -236,7 +242,7 @@ func (p *Program) breakOff(why error) {
 		p.broken = why
 	}
 	p.mu.Unlock()
-	end(p.cmd, p.ownGroup)
+	end(p.cmd, p.place)
 }
 
 // Fault is what the program has done that no program may; nil if nothing.
@@ -323,7 +329,7 @@ func (p *Program) Close() error {
 	p.mu.Lock()
 	p.closing = true
 	p.mu.Unlock()
-	end(p.cmd, p.ownGroup)
+	end(p.cmd, p.place)
 	<-p.ended
 	p.mu.Lock()
 	silent := p.broken == nil || p.told
@@ -339,7 +345,7 @@ func (p *Program) Kill() {
 	p.mu.Lock()
 	p.closing = true
 	p.mu.Unlock()
-	end(p.cmd, p.ownGroup)
+	end(p.cmd, p.place)
 	<-p.ended
 }
 
