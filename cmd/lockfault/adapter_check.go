@@ -48,8 +48,7 @@ func adapterCheck(c *call) (int, error) {
 	case errors.As(err, &notStarted), errors.As(err, &noFile), errors.Is(err, program.ErrCommand):
 		return 0, err
 	case err != nil:
-		fmt.Fprintf(c.stdout, "FAIL  %-13s the program says what it is\n      %v\n      to do: answer hello with name and servers, "+
-			"also the first one, which has no nodes; locks/program/PROTOCOL.md has an example\n", "hello", err)
+		fmt.Fprintf(c.stdout, "FAIL  %-13s the program says what it is\n      %v\n      to do: %s\n", "hello", err, helloHint(err))
 		return exitUnexpected, nil
 	}
 	about := d.Name
@@ -64,4 +63,16 @@ func adapterCheck(c *call) (int, error) {
 		fmt.Fprintf(c.stdout, "\n%s on %s is ready: lockfault compare --lock %s\n", about, d.Servers, quoted(program.Prefix+command))
 	}
 	return exitExpected, nil
+}
+
+// helloHint is what to do about a program that did not say what it is.
+func helloHint(err error) string {
+	const hint = "answer hello with name and servers, also the first one, which has no nodes; locks/program/PROTOCOL.md has an example"
+	switch {
+	case errors.Is(err, program.ErrEnded):
+		return "run the command by hand and see what it says; it must not go on in the background, as after setsid; then " + hint
+	case errors.Is(err, program.ErrNoAnswer):
+		return hint + "; it may have answered without flushing: flush standard output after each line"
+	}
+	return hint
 }

@@ -120,7 +120,16 @@ var habits = map[string]func(request) bool{
 	"forks and ignores quit": before("acquire", fork),
 	"refuses":                answers("acquire", `{"id":%d,"outcome":"fail","error":"taken"}`),
 	"does not know":          answers("acquire", `{"id":%d,"outcome":"unknown","error":"time-out"}`),
-	"waits":                  on("acquire", func(r request) { time.Sleep(50 * time.Millisecond); plainAnswer(r) }),
+	"does not know, waiting": func(r request) bool {
+		if r.Op == "hello" {
+			say(`{"id":%d,"outcome":"ok",%s,"waits":true}`, r.ID, description)
+		}
+		if r.Op == "acquire" {
+			say(`{"id":%d,"outcome":"unknown","error":"time-out"}`, r.ID)
+		}
+		return r.Op == "hello" || r.Op == "acquire"
+	},
+	"waits": on("acquire", func(r request) { time.Sleep(50 * time.Millisecond); plainAnswer(r) }),
 	"loses": func(r request) bool {
 		if r.Op == "valid" {
 			say(`{"lost":%d}`, r.Lease)

@@ -58,7 +58,8 @@ func (p *Program) Lock(env locks.Env) (locks.Lock, error) {
 	return l, nil
 }
 
-// outcome makes an error of an answer, as the rule of locks.Lock says; not is what wraps a certain no.
+// outcome makes an error of an answer, as the rule of locks.Lock says; not is what wraps a certain no. Of an unknown outcome
+// it has the reason only: who passes it on says what it is a reason for, as locks.Env.Poll does.
 func (a answer) outcome(not error) error {
 	text := a.Error
 	if text == "" {
@@ -70,7 +71,16 @@ func (a answer) outcome(not error) error {
 	case failOutcome:
 		return fmt.Errorf("%w: %s", not, text)
 	}
-	return fmt.Errorf("outcome unknown: %s", text)
+	return errors.New(text)
+}
+
+// said is outcome, in full.
+func (a answer) said(not error) error {
+	err := a.outcome(not)
+	if a.Outcome == unknownOutcome {
+		return fmt.Errorf("outcome unknown: %w", err)
+	}
+	return err
 }
 
 // Acquire asks the program again and again, unless it waits by itself.
@@ -79,12 +89,15 @@ func (l *lock) Acquire(ctx context.Context, resource string) (*locks.Lease, erro
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("acquire %q: %w: %w", resource, locks.ErrNotAcquired, context.Cause(ctx))
 		}
-		return l.acquire(ctx, resource)
+		return l.acquire(ctx, resource, answer.said)
 	}
-	return l.env.Poll(ctx, resource, func(ctx context.Context) (*locks.Lease, error) { return l.acquire(ctx, resource) })
+	return l.env.Poll(ctx, resource, func(ctx context.Context) (*locks.Lease, error) {
+		return l.acquire(ctx, resource, answer.outcome)
+	})
 }
 
-func (l *lock) acquire(ctx context.Context, resource string) (*locks.Lease, error) {
+// acquire asks the program once; outcome makes an error of the answer.
+func (l *lock) acquire(ctx context.Context, resource string, outcome func(answer, error) error) (*locks.Lease, error) {
 	asked := time.Now() // the lease is counted from the request, not from the answer
 	var wait time.Duration
 	if deadline, ok := ctx.Deadline(); ok {
@@ -93,7 +106,7 @@ func (l *lock) acquire(ctx context.Context, resource string) (*locks.Lease, erro
 	ms := wait.Milliseconds()
 	a, err := l.program.ask(request{Op: "acquire", Resource: resource, Wait: &ms}, wait+l.patience())
 	if err == nil {
-		err = a.outcome(locks.ErrNotAcquired)
+		err = outcome(a, locks.ErrNotAcquired)
 	}
 	if err != nil {
 		return nil, err
@@ -149,7 +162,7 @@ func (l *lock) about(ctx context.Context, op string, lease *locks.Lease) (answer
 	}
 	a, err := l.program.ask(request{Op: op, Resource: lease.Resource, Lease: id, Token: lease.Token}, limit)
 	if err == nil {
-		err = a.outcome(locks.ErrNotHeld)
+		err = a.said(locks.ErrNotHeld)
 	}
 	if err != nil {
 		return a, fmt.Errorf("%s %q: %w", op, lease.Resource, err)

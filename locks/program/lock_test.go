@@ -18,10 +18,13 @@ func TestOutcomesAreErrors(t *testing.T) {
 	if _, err := acquire(t, l, 60*time.Millisecond); !errors.Is(err, locks.ErrNotAcquired) || !strings.Contains(err.Error(), "taken") {
 		t.Errorf("fail: %v", err)
 	}
-	l, _ = asLock(t, "does not know", false)
-	if _, err := acquire(t, l, 60*time.Millisecond); err == nil || errors.Is(err, locks.ErrNotAcquired) ||
-		errors.Is(err, locks.ErrBroken) || !strings.Contains(err.Error(), "time-out") {
-		t.Errorf("unknown: %v", err)
+	for _, habit := range []string{"does not know", "does not know, waiting"} {
+		l, _ = asLock(t, habit, false)
+		if _, err := acquire(t, l, 60*time.Millisecond); err == nil || errors.Is(err, locks.ErrNotAcquired) ||
+			errors.Is(err, locks.ErrBroken) || !strings.HasSuffix(err.Error(), "outcome unknown: time-out") ||
+			strings.Count(err.Error(), "unknown") != 1 {
+			t.Errorf("%s: %v", habit, err)
+		}
 	}
 	l, _ = asLock(t, "plain", true)
 	lease, err := acquire(t, l, time.Second)

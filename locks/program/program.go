@@ -54,6 +54,12 @@ type Program struct {
 // ErrCommand is wrapped by errors that say that a command cannot be one.
 var ErrCommand = errors.New("not a command")
 
+// Wrapped by errors of Start and the like, and of a lock that is a program, beside locks.ErrBroken.
+var (
+	ErrEnded    = errors.New("it ended by itself")
+	ErrNoAnswer = errors.New("it did not answer")
+)
+
 // words splits a command as a shell does, without its other services.
 func words(command string) ([]string, error) {
 	p := shellwords.NewParser()
@@ -175,7 +181,7 @@ func (p *Program) attend(stdout, stderr *os.File) {
 		if err == nil {
 			err = errors.New("exit status 0")
 		}
-		p.broken = fmt.Errorf("it ended by itself (%w)", err)
+		p.broken = fmt.Errorf("%w (%w)", ErrEnded, err)
 	}
 	p.mu.Unlock()
 	for _, f := range []*os.File{stdout, stderr, p.stdin} {
@@ -305,7 +311,7 @@ func (p *Program) ask(r request, limit time.Duration) (answer, error) {
 			passed += beat
 		}
 	}
-	p.breakOff(fmt.Errorf("it did not answer %s within %v", r.Op, limit))
+	p.breakOff(fmt.Errorf("%w %s within %v", ErrNoAnswer, r.Op, limit))
 	<-p.ended
 	return answer{}, p.fault()
 }

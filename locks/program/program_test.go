@@ -229,7 +229,8 @@ func TestNoHelloIsGivenUp(t *testing.T) {
 	}
 	for _, habit := range []string{"never says hello", "deaf"} {
 		t.Run(habit, func(t *testing.T) {
-			if _, err := program(t, habit); err == nil || !strings.Contains(err.Error(), "it did not answer hello within 10s") {
+			if _, err := program(t, habit); err == nil || !strings.Contains(err.Error(), "it did not answer hello within 10s") ||
+				!errors.Is(err, ErrNoAnswer) {
 				t.Error(err)
 			}
 		})
