@@ -3,6 +3,7 @@ package locktest
 import (
 	"fmt"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -107,5 +108,29 @@ func again(test string, seed uint64, why string) string {
 	if why == "" {
 		why = "with -artifacts it keeps history.jsonl, for `lockfault check`"
 	}
-	return fmt.Sprintf("again:     %s=%d go test -count=1 -run '%s' .\n           %s", seedVariable, seed, strings.Join(parts, "/"), why)
+	info, _ := debug.ReadBuildInfo()
+	flags, tested := builtFrom(info)
+	return fmt.Sprintf("again:     %s=%d go test -count=1%s -run '%s' %s\n           %s", seedVariable, seed, flags, strings.Join(parts, "/"), tested, why)
+}
+
+// builtFrom says which flags, each with a space before it, and which package make the same test binary: without its build
+// tags, other code would be tested. The package of a binary that does not tell, or of files that were named one by one, is
+// the one in the working directory. Info may be nil.
+func builtFrom(info *debug.BuildInfo) (flags, tested string) {
+	if info == nil {
+		return "", "."
+	}
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "-tags" && s.Value != "":
+			flags += " -tags " + s.Value
+		case s.Key == "-race" && s.Value == "true":
+			flags += " -race"
+		}
+	}
+	tested, isTest := strings.CutSuffix(info.Path, ".test")
+	if !isTest || tested == "" || tested == "command-line-arguments" {
+		tested = "."
+	}
+	return flags, tested
 }

@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -175,5 +176,28 @@ func TestMistakenOptionsSaySo(t *testing.T) {
 			}()
 			newSettings("T", find(t, "single").New, law.options)
 		}()
+	}
+}
+
+// TestAgainBuildsTheSameBinary: with its tags, from any folder of its module.
+func TestAgainBuildsTheSameBinary(t *testing.T) {
+	setting := func(key, value string) debug.BuildSetting { return debug.BuildSetting{Key: key, Value: value} }
+	for _, law := range []struct {
+		info          *debug.BuildInfo
+		flags, tested string
+	}{
+		{nil, "", "."},
+		{&debug.BuildInfo{}, "", "."},
+		{&debug.BuildInfo{Path: "command-line-arguments.test"}, "", "."},
+		{&debug.BuildInfo{Path: "example.org/shop"}, "", "."},
+		{&debug.BuildInfo{Path: "example.org/shop/lease.test"}, "", "example.org/shop/lease"},
+		{&debug.BuildInfo{Path: "example.org/shop/lease.test", Settings: []debug.BuildSetting{
+			setting("-compiler", "gc"), setting("-race", "true"), setting("-tags", "foo,bar"),
+		}}, " -race -tags foo,bar", "example.org/shop/lease"},
+		{&debug.BuildInfo{Path: "shop.test.test", Settings: []debug.BuildSetting{setting("-tags", ""), setting("-race", "false")}}, "", "shop.test"},
+	} {
+		if flags, tested := builtFrom(law.info); flags != law.flags || tested != law.tested {
+			t.Errorf("%+v: got %q and %q, want %q and %q", law.info, flags, tested, law.flags, law.tested)
+		}
 	}
 }
