@@ -10,11 +10,16 @@ import (
 
 // WriteJUnit writes a report as JUnit XML: one suite per scenario and testbed, one case per run. A run that is not as
 // expected or undecided is a failure with the witness in its text; a run that failed is an error; one that is not
-// supported is skipped. Characters that XML cannot carry become U+FFFD.
+// supported is skipped. Runs that were not made are one skipped case with their number, in a suite of its own. Characters that XML cannot carry become U+FFFD.
 func WriteJUnit(w io.Writer, r Report) error {
 	root := junitSuites{Name: "lockfault", Time: junitSeconds(r.Elapsed)}
 	for _, runs := range byScenario(r.Runs) {
 		suite := junitSuiteOf(runs, r.When)
+		root.Suites = append(root.Suites, suite)
+		root.add(suite.junitCounts)
+	}
+	if r.NotRun > 0 {
+		suite := junitNotRun(r)
 		root.Suites = append(root.Suites, suite)
 		root.add(suite.junitCounts)
 	}
@@ -72,10 +77,7 @@ type junitProblem struct {
 }
 
 func junitSuiteOf(runs []Run, when time.Time) junitSuite {
-	suite := junitSuite{Name: printable(runs[0].Testbed + "/" + runs[0].Scenario)}
-	if !when.IsZero() {
-		suite.Timestamp = when.UTC().Format("2006-01-02T15:04:05")
-	}
+	suite := junitSuite{Name: printable(runs[0].Testbed + "/" + runs[0].Scenario), Timestamp: junitTimestamp(when)}
 	var elapsed time.Duration
 	for _, run := range runs {
 		c := junitCaseOf(run)
@@ -86,6 +88,31 @@ func junitSuiteOf(runs []Run, when time.Time) junitSuite {
 	}
 	suite.Time = junitSeconds(elapsed)
 	return suite
+}
+
+// junitNotRun says that runs were left out: a file without them would look like that of a shorter comparison in which all
+// is well. The report knows how many they were, and not which.
+func junitNotRun(r Report) junitSuite {
+	const name = "not run"
+	message := "1 run was not made"
+	if r.NotRun > 1 {
+		message = fmt.Sprintf("%d runs were not made", r.NotRun)
+	}
+	if r.budgetSpent() {
+		message += fmt.Sprintf(": the budget of %v was spent", r.Budget)
+	} else {
+		message += ": the command ended before"
+	}
+	left := junitCase{Name: name, Class: name, Time: junitSeconds(0), Skipped: &junitProblem{Message: message}}
+	return junitSuite{Name: name, Timestamp: junitTimestamp(r.When), junitCounts: left.counts(), Time: left.Time, Cases: []junitCase{left}}
+}
+
+// junitTimestamp is empty for a report that does not tell.
+func junitTimestamp(when time.Time) string {
+	if when.IsZero() {
+		return ""
+	}
+	return when.UTC().Format("2006-01-02T15:04:05")
 }
 
 func junitCaseOf(r Run) junitCase {

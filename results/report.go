@@ -77,12 +77,15 @@ func (r Report) summary() string {
 	}
 	if r.NotRun > 0 {
 		fmt.Fprintf(&b, "; %d more not run", r.NotRun)
-		if r.Budget > 0 {
+		if r.budgetSpent() {
 			fmt.Fprintf(&b, ": the budget of %v was spent", r.Budget)
 		}
 	}
 	return b.String()
 }
+
+// budgetSpent tells whether it was the budget that left runs out, and not that the command was interrupted.
+func (r Report) budgetSpent() bool { return r.Budget > 0 && r.Elapsed >= r.Budget }
 
 // From is the report as seen from outside its folder: the Dirs of its runs lead there from where the folder's path does.
 func (r Report) From(folder string) Report {

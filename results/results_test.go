@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -192,5 +193,30 @@ func TestAReasonIsShownWithItsRun(t *testing.T) {
 	const line = "  expected because four of five clocks are right\n"
 	if !strings.Contains(with.String(), line) || strings.Contains(without.String(), "because") {
 		t.Errorf("with a reason:\n%s\nwithout:\n%s", with.String(), without.String())
+	}
+}
+
+// TestRunsThatWereNotMadeAreTold, and why: a command that is interrupted has not spent its budget.
+func TestRunsThatWereNotMadeAreTold(t *testing.T) {
+	for _, law := range []struct {
+		report         Report
+		junit, summary string
+	}{
+		{Report{NotRun: 124, Budget: time.Second, Elapsed: time.Second}, `message="124 runs were not made: the budget of 1s was spent"`, "; 124 more not run: the budget of 1s was spent"},
+		{Report{NotRun: 1, Budget: time.Minute, Elapsed: time.Second}, `message="1 run was not made: the command ended before"`, "; 1 more not run"},
+		{Report{NotRun: 2, Elapsed: time.Second}, `message="2 runs were not made: the command ended before"`, "; 2 more not run"},
+	} {
+		var junit bytes.Buffer
+		if err := WriteJUnit(&junit, law.report); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{law.junit, `<testsuites name="lockfault" tests="1" failures="0" errors="0" skipped="1"`} {
+			if !strings.Contains(junit.String(), want) {
+				t.Errorf("want %s in\n%s", want, junit.String())
+			}
+		}
+		if got := law.report.summary(); !strings.HasSuffix(got, law.summary) {
+			t.Errorf("got %q, want %q at its end", got, law.summary)
+		}
 	}
 }
