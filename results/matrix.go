@@ -26,12 +26,14 @@ func WriteMatrix(w io.Writer, r Report, l Layout) error {
 		}
 		p.line()
 	}
-	p.legend(
-		"left without fences, right with them:",
-		"2 two holders at once; h protected data harmed; X both; . neither",
-		"? undecided; - not supported here; E failed; blank not run; ! not as expected",
-		"+ another property is violated too: --format table names it",
-	)
+	if len(all) > 0 {
+		p.legend(
+			"left without fences, right with them:",
+			"2 two holders at once; h protected data harmed; X both; . neither",
+			"? undecided; - not supported here; E failed; blank not run; ! not as expected",
+			"+ another property is violated too: --format table names it",
+		)
+	}
 	p.tail(r)
 	return p.flush(w)
 }

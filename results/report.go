@@ -18,6 +18,8 @@ type Report struct {
 	Budget   time.Duration     `json:"budget_ns,omitempty"` // 0: none was set
 	NotRun   int               `json:"not_run,omitempty"`   // plans that were not run to the end: the budget did not suffice, or the command was interrupted
 	Runs     []Run             `json:"runs"`
+
+	counted *Summary // of all runs, if Runs has only some
 }
 
 // Summary counts the runs of a report by outcome.
@@ -30,8 +32,11 @@ type Summary struct {
 	Failed        int `json:"failed"`
 }
 
-// Summary counts the runs.
+// Summary counts the runs, also those that Odd has left out.
 func (r Report) Summary() Summary {
+	if r.counted != nil {
+		return *r.counted
+	}
 	s := Summary{Runs: len(r.Runs)}
 	for _, run := range r.Runs {
 		switch run.Outcome() {
@@ -48,6 +53,16 @@ func (r Report) Summary() Summary {
 		}
 	}
 	return s
+}
+
+// Odd is the report with only the runs that somebody should look at. Its Summary is that of the whole.
+func (r Report) Odd() Report {
+	all := r.Summary()
+	r.counted = &all
+	r.Runs = slices.DeleteFunc(slices.Clone(r.Runs), func(run Run) bool {
+		return run.Outcome() == AsExpected || run.Outcome() == Unsupported
+	})
+	return r
 }
 
 // String reads like "572 runs: 540 as expected, 0 not, 32 not supported here".

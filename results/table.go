@@ -22,7 +22,9 @@ func WriteTable(w io.Writer, r Report, l Layout) error {
 	for _, b := range all {
 		p.block(b, halves, names)
 	}
-	p.legend(holdersMeans, harmedMeans, symbols(all))
+	if len(all) > 0 {
+		p.legend(holdersMeans, harmedMeans, symbols(all))
+	}
 	p.tail(r)
 	return p.flush(w)
 }

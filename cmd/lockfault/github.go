@@ -29,7 +29,7 @@ func (c *call) tellGitHub(report results.Report) error {
 	fmt.Fprintf(&text, "## lockfault %s\n\n", c.verb.name)
 	err = errors.Join(err, results.WriteMarkdown(&text, report))
 	if text.Len() > summaryLimit/2 { // other steps' is in the same file, perhaps
-		report.Runs = odd(report.Runs)
+		report = report.Odd()
 		text.Reset()
 		fmt.Fprintf(&text, "## lockfault %s: what is not as expected\n\n", c.verb.name)
 		err = errors.Join(err, results.WriteMarkdown(&text, report))

@@ -42,8 +42,8 @@ func (c *call) tell(f findings, output outputFlags, plan runner.Plan) error {
 		return c.present(f, output)
 	}
 	runs := f.report.Runs
-	if output.quiet {
-		runs = odd(runs)
+	if strange := f.report.Odd().Runs; output.quiet && (len(strange) > 0 || c.allWell(f)) {
+		runs = strange // where none is, and yet not all is well, every run says why
 	}
 	for i, r := range runs {
 		if i == 0 {

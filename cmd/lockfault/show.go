@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/term"
 
@@ -15,26 +14,27 @@ import (
 // present shows findings as one document.
 func (c *call) present(f findings, output outputFlags) error {
 	report := f.report
-	if output.quiet && output.forPeople() {
-		report.Runs = odd(report.Runs)
-	}
-	if len(report.Runs) == 0 && (f.err != nil || output.quiet && output.forPeople()) {
+	if len(report.Runs) == 0 && f.err != nil {
 		return nil
+	}
+	if output.quiet && output.forPeople() {
+		if c.allWell(f) {
+			return nil
+		}
+		report = report.Odd()
 	}
 	if err := c.show(report, output.format); err != nil {
 		return err
 	}
-	if strange := odd(report.Runs); len(strange) > 0 && output.forPeople() {
+	if strange := report.Odd().Runs; len(strange) > 0 && output.forPeople() {
 		fmt.Fprintf(c.stdout, "\nto see the first of these in full:  %s\n", commandLine([]string{"replay", strange[0].Dir}))
 	}
 	return nil
 }
 
-// odd are the runs that somebody should look at.
-func odd(runs []results.Run) []results.Run {
-	return slices.DeleteFunc(slices.Clone(runs), func(r results.Run) bool {
-		return r.Outcome() == results.AsExpected || r.Outcome() == results.Unsupported
-	})
+// allWell tells whether the exit status is going to be 0. Whatever else it is must not be silent.
+func (c *call) allWell(f findings) bool {
+	return f.err == nil && c.ctx.Err() == nil && statusOf(f.report) == exitExpected
 }
 
 // show writes a report to standard output.
