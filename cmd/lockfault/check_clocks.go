@@ -132,7 +132,7 @@ func (c *call) judgeRecording(f *checkFlags) (int, error) {
 	}
 	run := results.Run{
 		Lock: strings.Join(slices.Sorted(maps.Keys(locks)), "+"), Scenario: "recorded", Testbed: "production", Title: describeRecording(j, bound),
-		Events: j.Lines, Verdicts: map[string]checker.Verdict{},
+		Fencing: fencedRecording(lines), Events: j.Lines, Verdicts: map[string]checker.Verdict{},
 	}
 	if len(locks) != 1 {
 		run.Lock = fmt.Sprintf("%d-locks", len(locks))
@@ -147,6 +147,20 @@ func (c *call) judgeRecording(f *checkFlags) (int, error) {
 		err = c.show(results.Report{Runs: []results.Run{run}}, f.format)
 	}
 	return verdictStatus(run.Verdicts, f.properties), err
+}
+
+// fencedRecording tells whether every grant has a fence, and there is one.
+func fencedRecording(lines []production.Line) bool {
+	fenced := false
+	for i := range lines {
+		if l := &lines[i]; l.Op == production.Acquire && l.Outcome == production.Ok {
+			if l.Fence == 0 {
+				return false
+			}
+			fenced = true
+		}
+	}
+	return fenced
 }
 
 // describeRecording says whose clocks were trusted how far, and for what time.
