@@ -10,8 +10,10 @@ import (
 )
 
 // Linearizable is the property that what the clients saw of each lock, or of each piece of data, has an order in which the
-// object could have shown it to them. It is stricter than exclusion and knows nothing of beliefs. The budget bounds
-// each search that no special-purpose checker can spare.
+// object could have shown it to them. It judges calls and knows nothing of beliefs: a lease may end by itself from the
+// until_ns on that its holder was told, so a holder that goes on after it, and writes, violates exclusion and no model of a
+// lock. While leases last, it is stricter than exclusion. The budget bounds each search that no special-purpose checker can
+// spare.
 func Linearizable(object linear.Object, budget linear.Budget) Property {
 	var doubts []rule
 	if object.Lock {

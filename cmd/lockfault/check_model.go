@@ -20,7 +20,8 @@ type modelFlags struct {
 }
 
 func (f *modelFlags) add(c *call) {
-	c.flags.StringSliceVar(&f.names, "model", nil, "judge whether the history is linearizable to each model of this `LIST`: "+strings.Join(modelNames(), ", "))
+	c.flags.StringSliceVar(&f.names, "model", nil, "judge whether the history is linearizable to each model of this `LIST`: "+strings.Join(modelNames(), ", ")+
+		"; a lease may end there at its until_ns: a holder that writes on after it is judged by exclusion")
 	c.flags.BoolVar(&f.strict, "strict", false, "for --model: a lock may refuse an acquire only if somebody holds it")
 	c.flags.IntVar(&f.options.Permits, "permits", 1, "for --model semaphore: `N` holders at once")
 	c.flags.Int32Var(&f.options.Limit, "reentry", 0, "for reentrant models: at most `N` holds of one client (default: no limit)")
