@@ -43,8 +43,7 @@ func verbs() []verb {
   lockfault run --lock redlock --scenario pause-after-acquire
   lockfault run --lock single --scenario ticket.yaml --fencing on`, runOne},
 		{"replay", "RUN", "a stored run again, from its plan; is the history the same?", `
-  lockfault replay latest
-  lockfault replay latest/redlock/pause-after-acquire/fenced`, replay},
+  lockfault replay latest/redlock/pause-after-acquire/unfenced`, replay},
 		{"check", "FILE...", "judge a history that was recorded elsewhere", `
   lockfault check history.jsonl
   lockfault check --clock-error 20ms web-1.jsonl web-2.jsonl
