@@ -70,15 +70,25 @@ var errNotDialled = errors.New("the lock did not dial by env.Dial, so that no fa
 	"might have been spoken to; make the client with env.Connect(env.Nodes[0], timeout), or give your own client env.Dial as its dialer, " +
 	"such as redis.Options{Addr: env.Nodes[0], Dialer: env.Dial}")
 
-// dials tries whether the lock can be made, and dials by Env.Dial when it acquires.
+// dials tries whether the lock can be made, dials by Env.Dial when it acquires, and mints no fence unasked.
 func (s *settings) dials() error {
 	return s.onBench(1, false, func(b *bench) error {
-		_, err := b.acquire("A", "r", b.ttl/10)
+		lease, err := b.acquire("A", "r", b.ttl/10)
 		if !b.dialled.Load() {
 			return errors.Join(errNotDialled, err)
 		}
+		if err == nil && lease.Fence != 0 {
+			return errUnasked{lease.Fence}
+		}
 		return nil
 	})
+}
+
+// errUnasked is what a lock is told that mints a fence unasked. In the catalogue it would fail wherever there is a write.
+type errUnasked struct{ fence int64 }
+
+func (e errUnasked) Error() string {
+	return fmt.Sprintf("the lock returned fence %d though env.Fencing is false: give NewLease 0 then", e.fence)
 }
 
 // makeLocks gives each client its lock, behind the client's gates as in a scenario.
@@ -144,6 +154,22 @@ func (b *bench) acquireAtOnce(client, resource string) (*locks.Lease, error) {
 	return lease, nil
 }
 
+// connect has a client acquire and release, so that its next request need not dial.
+func (b *bench) connect(client, resource string) error {
+	lease, err := b.acquireAtOnce(client, resource)
+	if err != nil {
+		return err
+	}
+	if err := b.release(client, lease); err != nil {
+		return brokenf("%s's release: %w", client, err)
+	}
+	return nil
+}
+
+func (b *bench) extend(client string, lease *locks.Lease) error {
+	return b.guarded(func() error { return b.locks[client].Extend(context.Background(), lease) })
+}
+
 func (b *bench) release(client string, lease *locks.Lease) error {
 	ctx, cancel := context.WithTimeout(context.Background(), b.ttl/2)
 	defer cancel()
@@ -159,11 +185,16 @@ func (b *bench) kill(client string) {
 
 // cutOff holds what a client and the lock servers send each other, until heal.
 func (b *bench) cutOff(client string) {
+	b.disturb(client, nemesis.Disturbance{Cut: true, Direction: nemesis.Both})
+}
+
+// disturb does something to what a client and the lock servers send each other, until heal.
+func (b *bench) disturb(client string, how nemesis.Disturbance) {
 	var links []nemesis.Link
 	for _, node := range b.servers.Names() {
 		links = append(links, nemesis.Link{From: client, To: node})
 	}
-	b.cut, _ = b.cluster.Disturb(links, nemesis.Disturbance{Cut: true, Direction: nemesis.Both})
+	b.cut, _ = b.cluster.Disturb(links, how)
 }
 
 func (b *bench) heal() {

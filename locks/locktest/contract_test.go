@@ -4,7 +4,10 @@ package locktest
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lockfault/lockfault/locks"
@@ -12,7 +15,7 @@ import (
 
 // breaks are the laws that some locks are here to break.
 var breaks = map[string][]string{
-	"setnx-expire": {"foreign-lease", "late-release"},
+	"setnx-expire": {"foreign-lease", "late-release", "late-extend"},
 	"single-del":   {"foreign-lease", "late-release"},
 }
 
@@ -38,5 +41,20 @@ func TestEveryLockKeepsTheContract(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestTheReadmeListsTheLaws, word for word.
+func TestTheReadmeListsTheLaws(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	for _, l := range laws {
+		fmt.Fprintf(&table, "| `%s` | %s |\n", l.name, l.claim)
+	}
+	if !strings.Contains(string(readme), "|---|---|\n"+table.String()+"\n") {
+		t.Errorf("want this table:\n%s", table.String())
 	}
 }

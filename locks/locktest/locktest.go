@@ -19,6 +19,15 @@
 // fails; what is better passes, and -v says so. NotPromised leaves a property out; ExpectViolated accepts a known failure,
 // and fails when it has vanished.
 //
+// # The contract
+//
+// Before the catalogue come the laws that a lock of any kind must keep. One holds the lock at a time, and has a fence only
+// if env.Fencing is set. It is free when it is released and when the TTL is over, and waiting for it ends with the context.
+// A release or extend with another's token, or after the lease's end, does nothing to anyone's lease, revives none, does
+// not move its Until, and returns an error. Until is no later than a TTL after the request, however long the reply takes.
+// An acquire whose error wraps locks.ErrNotAcquired holds nothing, also when a reply was lost. The table in the README of
+// package locks has each with its name.
+//
 // # What a failure says
 //
 // What is claimed, the violation in a sentence, the steps of the run around it, and the command that runs it again. The
@@ -81,10 +90,11 @@ func Run(t *testing.T, newLock New, options ...Option) {
 			t.Fatalf("locktest: %s=%q: want a number", seedVariable, text)
 		}
 	}
-	if err := s.dials(); errors.Is(err, errNotDialled) {
+	err = s.dials()
+	if unasked := errors.As(err, new(errUnasked)); errors.Is(err, errNotDialled) || unasked && len(s.scenarios) > 0 {
 		t.Fatalf("locktest: %v", err)
 	}
-	if len(s.scenarios) == 0 {
+	if len(s.scenarios) == 0 { // where a fence that nobody asked for breaks a law
 		t.Run("contract", func(t *testing.T) { s.contract(t) })
 	}
 	began := time.Now()
