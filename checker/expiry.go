@@ -23,6 +23,7 @@ type death struct {
 	event  int
 	grant  *Grant        // the last that it had not given back; nil if it died acquiring
 	sign   time.Duration // when a server last set or prolonged a key for it: what it had sent before may land later
+	until  time.Duration // the latest end of its lease that it was told, 0 if none
 }
 
 // judgeExpiry measures by those who ask for the lock: each attempt after a death is evidence for the lock, against it,
@@ -83,6 +84,7 @@ func deathsHolding(c *Case) []*death {
 		}
 	}
 	for _, d := range all {
+		d.until = c.toldUntil(d.grant)
 		for _, e := range c.Keys {
 			if e.By == c.text(d.client) && (e.Op == history.KeySet || e.Op == history.KeyTTL) && e.Time > d.sign {
 				d.sign = e.Time
@@ -90,6 +92,19 @@ func deathsHolding(c *Case) []*death {
 		}
 	}
 	return all
+}
+
+// toldUntil is the latest end of a lease that its holder was told: it may have asked for more than a TTL.
+func (c *Case) toldUntil(g *Grant) (until time.Duration) {
+	if g == nil {
+		return 0
+	}
+	for i := range c.Calls {
+		if call := &c.Calls[i]; call.Lease == g.Lease && call.Outcome == history.Ok {
+			until = max(until, c.Events[call.Done].Until)
+		}
+	}
+	return until
 }
 
 // measurement is what the attempts after a death show.
@@ -102,9 +117,12 @@ const (
 	late
 )
 
+// free is the time at which the lease has run out, as promised.
+func (d *death) free(c *Case) time.Duration { return max(d.sign+c.Plan.TTL, d.until) }
+
 // due is the time by which the lock should be free for whoever asked for it at a time.
 func (d *death) due(c *Case, asked time.Duration) time.Duration {
-	return max(d.sign+c.Plan.TTL, asked) + c.allowance()
+	return max(d.free(c), asked) + c.allowance()
 }
 
 // measure goes through the attempts that ended after the death, until someone is granted the lock: what comes then is
@@ -125,7 +143,7 @@ func (d *death) measure(c *Case) (measurement, *Call) {
 		case !overdue && (a.Open() || a.Asked < due):
 			continue
 		}
-		from := max(d.sign+c.Plan.TTL, a.Asked)
+		from := max(d.free(c), a.Asked)
 		obstructed := c.obstructed(a, from, end, d.client)
 		switch {
 		case !obstructed && !c.hindered(a.Client, from, end):

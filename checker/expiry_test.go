@@ -24,6 +24,17 @@ var expiryLaws = []law{
 		"B, asking since 2.000 s, still waited for the lock at 30.100 s: A had died at 5.000 s holding it (granted at 1.000 s), and the lock was to be free by 16.000 s", nil},
 	{"who gives up before the time proves nothing", holderDies + `
 			2..15     B acquire fail`, Undecided, "nobody's wait shows when the lock was free again after A died at 5.000 s", nil},
+	{"refused before the end that the dead holder was told", `
+			0..1      A acquire ok lease=a until=11
+			4..4.1    A extend ok lease=a until=39
+			5         A died info
+			20..20.1  B acquire fail
+			25..39.5  B acquire ok lease=b`, Held, "the lock was had again in time after 1 death", nil},
+	{"refused after the end that the dead holder was told", `
+			0..1      A acquire ok lease=a until=11
+			4..4.1    A extend ok lease=a until=39
+			5         A died info
+			41..41.1  B acquire fail`, Violated, "", nil},
 	{"refused once, long after", holderDies + `
 			40..40.1  B acquire fail`, Violated, "", nil},
 	{"refused at the edge, then served: within the allowance", holderDies + `

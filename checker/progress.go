@@ -81,7 +81,8 @@ func (c *Case) healed() time.Duration {
 }
 
 // expired is the time by which a probe must have been granted the lock: every lease that nobody renews has run out, also
-// one born of what a link delivered late, when it healed. A holder that goes on for ever is no excuse for the lock.
+// one born of what a link delivered late, when it healed. A holder that goes on for ever is no excuse for the lock beyond the
+// TTL that it was granted.
 func (c *Case) expired(healed time.Duration) time.Duration {
 	var last time.Duration
 	if len(c.Faults) > 0 && healed < forever {
@@ -90,6 +91,8 @@ func (c *Case) expired(healed time.Duration) time.Duration {
 	for i := range c.Grants {
 		if g := &c.Grants[i]; g.last().Why != Never {
 			last = max(last, c.leaseEnd(g))
+		} else {
+			last = max(last, c.afterTTL(c.ended(g.Call)))
 		}
 	}
 	probe := c.find(Probe)

@@ -26,6 +26,12 @@ var progressLaws = []law{
 	{"the probe came before the healing", `
 			1..30    fault-1 cut ok subject=A-n1
 			20..41   probe acquire fail`, Undecided, "every operation ended, but nobody tried after healing", nil},
+	{"the probe gave up before the lease of one who goes on was over", `
+			0..0.1   A acquire ok lease=a
+			0.2..0.3   probe acquire fail`, Undecided, "the probe gave up at 0.300 s, before every lease had run out", nil},
+	{"one who goes on keeps the lock for longer than its lease", `
+			0..0.1   A acquire ok lease=a
+			12..13   probe acquire fail`, Violated, "", nil},
 	{"the probe gave up before the last lease was over", `
 			0..1     A acquire ok lease=a
 			18       A died info
@@ -60,7 +66,7 @@ var progressLaws = []law{
 			20..21   probe acquire fail`, Undecided, "the probe gave up at 21.000 s, before every lease had run out", nil},
 	{"a holder that goes on for ever is no excuse", `
 			10..11   A acquire ok lease=a
-			20..21   probe acquire fail`, Violated, "", nil},
+			20..23   probe acquire fail`, Violated, "", nil},
 	{"in a history that was cut off operations may be open", `
 			3        A acquire invoke
 			60..61   probe acquire ok lease=p
