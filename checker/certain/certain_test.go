@@ -48,6 +48,12 @@ func (tp *tape) wrote(host string, grant, at float64, fence, version int64) {
 		second(at), second(at+0.001))
 }
 
+// tried is a write that was not applied, or perhaps not.
+func (tp *tape) tried(outcome recording.Outcome, host string, grant, at float64, fence int64) {
+	tp.wrote(host, grant, at, fence, 0)
+	tp.lines[len(tp.lines)-1].Outcome = outcome
+}
+
 func (tp *tape) ends(hosts ...string) {
 	for _, h := range hosts {
 		tp.add(recording.Line{Host: h, Op: recording.End}, time.Time{}, second(1000))
@@ -240,6 +246,64 @@ func TestEffectsAndFences(t *testing.T) {
 		tp.ends("a", "b")
 		if v := judge(t, &tp, 10*ms)[law.property]; v.Status != law.want {
 			t.Errorf("%s: %v %s", law.name, v.Status, v.Reason)
+		}
+	}
+}
+
+// TestAWriteOfUnknownOutcomeLeavesHeldOpen where it may matter: it may have been applied, when it was made or later.
+func TestAWriteOfUnknownOutcomeLeavesHeldOpen(t *testing.T) {
+	for _, law := range []struct {
+		name           string
+		tape           func(*tape)
+		effects, fence checker.Status
+	}{
+		{"before another's section", func(tp *tape) {
+			tp.held("a", 1, 3, 1)
+			tp.tried(recording.Unknown, "a", 1, 1.2, 1)
+			tp.held("b", 4, 10, 2)
+			tp.wrote("b", 4, 5, 2, 1)
+			tp.wrote("b", 4, 9, 2, 2)
+		}, checker.Undecided, checker.Undecided},
+		{"after another's section", func(tp *tape) {
+			tp.held("a", 1, 3, 1)
+			tp.held("b", 4, 6, 2)
+			tp.wrote("b", 4, 5, 2, 0)
+			tp.tried(recording.Unknown, "a", 1, 9, 1)
+		}, checker.Undecided, checker.Undecided},
+		{"granted after the others had written, the greatest fence", func(tp *tape) {
+			tp.held("a", 1, 3, 1)
+			tp.wrote("a", 1, 2, 1, 0)
+			tp.held("b", 4, 6, 2)
+			tp.tried(recording.Unknown, "b", 4, 5, 2)
+		}, checker.Held, checker.Held},
+		{"one that may have been before a lower fence", func(tp *tape) {
+			tp.held("b", 1, 3, 2)
+			tp.tried(recording.Unknown, "b", 1, 2, 2)
+			tp.held("a", 4, 6, 1)
+			tp.wrote("a", 4, 5, 1, 0)
+		}, checker.Undecided, checker.Undecided},
+		{"among one's own", func(tp *tape) {
+			tp.held("a", 1, 5, 1)
+			tp.wrote("a", 1, 2, 1, 0)
+			tp.tried(recording.Unknown, "a", 1, 3, 1)
+			tp.wrote("a", 1, 4, 1, 0)
+		}, checker.Held, checker.Held},
+		{"one that certainly failed", func(tp *tape) {
+			tp.held("a", 1, 3, 1)
+			tp.tried(recording.Fail, "a", 1, 1.2, 1)
+			tp.held("b", 4, 10, 2)
+			tp.wrote("b", 4, 5, 2, 0)
+		}, checker.Held, checker.Held},
+	} {
+		var tp tape
+		law.tape(&tp)
+		tp.ends("a", "b")
+		verdicts := judge(t, &tp, ms)
+		for property, want := range map[string]checker.Status{checker.Effects: law.effects, checker.FenceEnforcement: law.fence} {
+			v := verdicts[property]
+			if v.Status != want || want == checker.Undecided && !strings.Contains(v.Reason, "nobody knows whether") {
+				t.Errorf("%s: %s: %v %s", law.name, property, v.Status, v.Reason)
+			}
 		}
 	}
 }

@@ -16,10 +16,19 @@ type section struct {
 	end   call   // the last write
 }
 
+// sectionOf is the section of a lease that ends with a write.
+func (t *trail) sectionOf(of *lease, end call) section {
+	s := section{of, moment{always, never}, end}
+	if of.acquire != nil {
+		s.grant = t.at(of.acquire, of.acquire.Ended)
+	}
+	return s
+}
+
 // judgeEffects: no write of others comes between a grant and the last write under it. Then that write is stale: whoever
 // made it had not seen the other's.
 func judgeEffects(t *trail) checker.Verdict {
-	writes, sections := map[string][]call{}, map[string][]section{}
+	writes, sections, unknown := map[string][]call{}, map[string][]section{}, map[string][]section{}
 	n := 0
 	for _, of := range t.leases {
 		last := map[string]call{}
@@ -33,14 +42,18 @@ func judgeEffects(t *trail) checker.Verdict {
 		}
 		for name, w := range last {
 			if of.acquire != nil {
-				sections[name] = append(sections[name], section{of, t.at(of.acquire, of.acquire.Ended), w})
+				sections[name] = append(sections[name], t.sectionOf(of, w))
 			}
+		}
+		for _, w := range of.unknown {
+			unknown[data(w)] = append(unknown[data(w)], t.sectionOf(of, t.call(of, w)))
 		}
 	}
 	if n == 0 {
 		return undecided("no write was recorded")
 	}
 	open := 0
+	var doubtful *call
 	for _, name := range sortedKeys(writes) {
 		in := intruders(writes[name])
 		for _, s := range sections[name] {
@@ -56,11 +69,37 @@ func judgeEffects(t *trail) checker.Verdict {
 		if v, ok := byVersions(writes[name]); ok {
 			return v
 		}
+		if u := doubtfulSection(writes[name], unknown[name]); doubtful == nil {
+			doubtful = u
+		}
+	}
+	if doubtful != nil {
+		return t.doubt(doubtful, "in another's section, or with another's write in its own")
 	}
 	if open > 0 {
 		return undecided("no write certainly came into another's section, but %s too close to others' writes for these clocks to tell", were(open, "section"))
 	}
 	return held("%s, none of which can have come into another's section", count(n, "write"))
+}
+
+// doubtfulSection finds a write of unknown outcome that, if it was applied, may have come into another's section, or may
+// have ended a section into which another's write came. Since it may be applied at any time, it may if another's write was
+// applied after the grant, or may have been.
+func doubtfulSection(writes []call, unknown []section) *call {
+	var latest best
+	for i, w := range writes {
+		latest = latest.with(w.owner, w.last, i)
+	}
+	for i, s := range unknown {
+		latest = latest.with(s.owner, s.end.last, i)
+	}
+	for i := range unknown {
+		s := &unknown[i]
+		if _, last, ok := latest.of(s.owner); ok && last >= s.grant.earliest {
+			return &s.end
+		}
+	}
+	return nil
 }
 
 // intrusion answers which writes came into a section.

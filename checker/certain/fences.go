@@ -15,12 +15,23 @@ type call struct {
 	*recording.Line
 	owner          string // of the lease that it was made under
 	soonest, begun int64  // when it began
-	ended, last    int64  // when it had ended: it certainly had after last
+	ended, last    int64  // when it had ended, or been applied: it certainly had after last
 }
 
 func (t *trail) call(of *lease, l *recording.Line) call {
 	b, e := t.at(l, l.Began), t.at(l, l.Ended)
-	return call{l, of.owner, b.earliest, b.latest, e.earliest, e.latest}
+	c := call{l, of.owner, b.earliest, b.latest, e.earliest, e.latest}
+	if c.unknown() { // it may be on its way still
+		c.last = never
+	}
+	return c
+}
+
+// unknown tells whether nobody knows if the call happened, or will.
+func (c *call) unknown() bool { return c.Outcome == recording.Unknown }
+
+func applied(calls []call) []call {
+	return slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return c.unknown() })
 }
 
 // judgeFenceOrder: a grant that was asked for after another had been granted has a greater fence.
@@ -59,7 +70,7 @@ func judgeFenceOrder(t *trail) checker.Verdict {
 }
 
 // judgeFenceEnforcement: no write was applied after one with a greater fence. Versions tell the order where the data gave
-// them, else clocks do.
+// them, else clocks do. A write of unknown outcome is no sign against anybody, but where it may be out of order nothing holds.
 func judgeFenceEnforcement(t *trail) checker.Verdict {
 	registers := map[string][]call{}
 	fenced := 0
@@ -70,13 +81,19 @@ func judgeFenceEnforcement(t *trail) checker.Verdict {
 				fenced++
 			}
 		}
+		for _, w := range of.unknown {
+			if w.Fence != 0 {
+				registers[data(w)] = append(registers[data(w)], t.call(of, w))
+			}
+		}
 	}
 	if fenced == 0 {
 		return undecided("no write with a fence was recorded")
 	}
 	open := false
+	var doubtful *call
 	for _, name := range sortedKeys(registers) {
-		calls := registers[name]
+		calls := applied(registers[name])
 		a, b := byVersion(calls)
 		if b == nil {
 			a, b = inverted(calls, 1)
@@ -87,11 +104,39 @@ func judgeFenceEnforcement(t *trail) checker.Verdict {
 		}
 		// The greater fence was perhaps applied before the lower one.
 		open = open || !versioned(calls) && mayInvert(calls, func(greater, lower *call) bool { return greater.soonest <= lower.last })
+		if u := doubtfulOrder(registers[name]); doubtful == nil {
+			doubtful = u
+		}
+	}
+	if doubtful != nil {
+		return t.doubt(doubtful, "after one with a greater fence, or before one with a lower")
 	}
 	if open {
 		return undecided("%s had fences; none certainly came after a greater one, but some were too close for these clocks to tell", count(fenced, "write"))
 	}
 	return held("%s with fences, applied in order", count(fenced, "write"))
+}
+
+// doubtfulOrder finds a write of unknown outcome that, if it was applied, may have been out of order with another.
+func doubtfulOrder(calls []call) (doubtful *call) {
+	mayInvert(calls, func(greater, lower *call) bool {
+		u := lower
+		if !u.unknown() {
+			u = greater
+		}
+		if !u.unknown() || greater.soonest > lower.last {
+			return false
+		}
+		doubtful = u
+		return true
+	})
+	return doubtful
+}
+
+// doubt is the verdict where a write of unknown outcome may have been applied as it should not.
+func (t *trail) doubt(w *call, how string) checker.Verdict {
+	return undecided("nobody knows whether %s's write to %q at %s was applied (%s): if so, perhaps %s", w.Client, data(w.Line),
+		t.tell(w.Line, w.Began), w.Place(), how)
 }
 
 // inverted finds a call that certainly began after another had ended, and whose fence is lower than the other's, or, with

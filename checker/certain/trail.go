@@ -27,6 +27,7 @@ type lease struct {
 	release *recording.Line   // or when its holder was told of the loss, whichever was first; nil if neither is recorded
 	extends []*recording.Line // that were granted, in order
 	writes  []*recording.Line // that were applied
+	unknown []*recording.Line // writes that may have been applied, at any time since they began
 	// owner is who held it: a client of a process, since clients of other processes may have the same name.
 	owner string
 }
@@ -92,6 +93,8 @@ func (of *lease) add(l *recording.Line) error {
 		of.extends = append(of.extends, l)
 	case l.Op == recording.Write && l.Outcome == recording.Ok:
 		of.writes = append(of.writes, l)
+	case l.Op == recording.Write && l.Outcome == recording.Unknown:
+		of.unknown = append(of.unknown, l)
 	}
 	return nil
 }
