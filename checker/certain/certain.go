@@ -6,9 +6,9 @@
 // other. That is the whole use of clocks here: also within a host, since a clock may be slewed within its bound.
 //
 // A holder is taken to have held a lock from when its acquire returned to when it called release or was told of the loss,
-// or, if it knows the lease's end, to that end or its last write after it. One that releases later still may have believed
-// until then: that is nobody's violation, but while it may be, another's hold leaves exclusion undecided. Where the release is
-// not recorded, only what the holder did under the lease counts against anybody.
+// or, if it knows the lease's end, to that end or its last write after it, whatever became of that write. One that releases
+// later still may have believed until then: that is nobody's violation, but while it may be, another's hold leaves exclusion
+// undecided. Where the release is not recorded, only what the holder did under the lease counts against anybody.
 package certain
 
 import (

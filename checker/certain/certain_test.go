@@ -138,6 +138,20 @@ func TestALeaseEndsAtItsUntil(t *testing.T) {
 	}
 }
 
+// TestAnAttemptToWriteShowsAHolder, whatever became of it.
+func TestAnAttemptToWriteShowsAHolder(t *testing.T) {
+	for _, outcome := range []recording.Outcome{recording.Ok, recording.Fail, recording.Unknown} {
+		var tp tape
+		tp.add(recording.Line{Host: "a", Client: "a", Op: recording.Acquire, Lease: "a@1"}, second(1), second(1)).Until = second(3)
+		tp.held("b", 4, 10, 2)
+		tp.tried(outcome, "a", 1, 9, 1)
+		tp.ends("a", "b")
+		if v := judge(t, &tp, ms)[checker.Exclusion]; v.Status != checker.Violated {
+			t.Errorf("%s: %v %s", outcome, v.Status, v.Reason)
+		}
+	}
+}
+
 // TestALateReleaseLeavesItOpen: the holder may have looked at the lease's end, or may have believed until then.
 func TestALateReleaseLeavesItOpen(t *testing.T) {
 	var tp tape

@@ -49,7 +49,7 @@ func (h *hold) overdue() bool {
 // end is up to when a holder certainly believed, on the clock of the line.
 func (t *trail) end(of *lease) (time.Time, *recording.Line) {
 	end, clock := of.acquire.Ended, of.acquire
-	for _, w := range of.writes { // it acted as a holder
+	for _, w := range of.tries { // it acted as a holder, also if it was refused
 		if w.Began.After(end) {
 			end, clock = w.Began, w
 		}

@@ -28,6 +28,7 @@ type lease struct {
 	extends []*recording.Line // that were granted, in order
 	writes  []*recording.Line // that were applied
 	unknown []*recording.Line // writes that may have been applied, at any time since they began
+	tries   []*recording.Line // writes, whatever became of them: their client took the lease for its own
 	// owner is who held it: a client of a process, since clients of other processes may have the same name.
 	owner string
 }
@@ -79,6 +80,9 @@ func (of *lease) known() (until time.Time) {
 
 // add takes what a line says of the lease.
 func (of *lease) add(l *recording.Line) error {
+	if l.Op == recording.Write {
+		of.tries = append(of.tries, l)
+	}
 	switch {
 	case l.Op == recording.Acquire && l.Outcome == recording.Ok:
 		if of.acquire != nil {
