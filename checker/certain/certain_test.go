@@ -322,6 +322,49 @@ func TestAWriteOfUnknownOutcomeLeavesHeldOpen(t *testing.T) {
 	}
 }
 
+// TestAFenceGrantedAgainToItsHolderIsInOrder: a reentrant lock does so.
+func TestAFenceGrantedAgainToItsHolderIsInOrder(t *testing.T) {
+	for _, law := range []struct {
+		name string
+		tape func(*tape)
+		want checker.Status
+	}{
+		{"while it held", func(tp *tape) { tp.held("a", 1, 3, 5); tp.held("a", 1.5, 2, 5); tp.held("b", 4, 6, 6) }, checker.Held},
+		{"while it held that one", func(tp *tape) {
+			tp.held("a", 1, 3, 5)
+			tp.held("a", 2, 5, 5)
+			tp.held("a", 4, 7, 5)
+			tp.held("b", 8, 9, 6)
+		}, checker.Held},
+		{"perhaps while it held", func(tp *tape) { tp.held("a", 1, 3, 5); tp.held("a", 3.005, 4, 5); tp.held("b", 5, 6, 6) }, checker.Undecided},
+		{"perhaps after it held, with no release on record", func(tp *tape) {
+			tp.add(recording.Line{Host: "a", Client: "a", Op: recording.Acquire, Lease: "a@1", Fence: 5}, second(1), second(1))
+			tp.held("a", 10, 11, 5)
+			tp.held("b", 12, 13, 6)
+		}, checker.Undecided},
+		{"after it held", func(tp *tape) { tp.held("a", 1, 3, 5); tp.held("a", 4, 5, 5) }, checker.Violated},
+		{"to another", func(tp *tape) { tp.held("a", 1, 3, 5); tp.held("b", 2, 5, 5) }, checker.Violated},
+		{"while another was granted a greater one", func(tp *tape) {
+			tp.held("a", 1, 9, 5)
+			tp.held("b", 2, 3, 6)
+			tp.held("a", 4, 5, 5)
+		}, checker.Held},
+		{"again, after a greater one", func(tp *tape) {
+			tp.held("b", 1, 2, 6)
+			tp.held("a", 3, 6, 5)
+			tp.held("a", 4, 5, 5)
+		}, checker.Violated},
+		{"and to nobody else", func(tp *tape) { tp.held("a", 1, 3, 5); tp.held("a", 2, 2.5, 5) }, checker.Undecided},
+	} {
+		var tp tape
+		law.tape(&tp)
+		tp.ends("a", "b")
+		if v := judge(t, &tp, 10*ms)[checker.FenceOrder]; v.Status != law.want {
+			t.Errorf("%s: %v %s", law.name, v.Status, v.Reason)
+		}
+	}
+}
+
 func TestMissingLinesLeaveHeldOpen(t *testing.T) {
 	var tp tape
 	tp.held("a", 0, 1, 0)

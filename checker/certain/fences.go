@@ -34,20 +34,13 @@ func applied(calls []call) []call {
 	return slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return c.unknown() })
 }
 
-// judgeFenceOrder: a grant that was asked for after another had been granted has a greater fence.
+// judgeFenceOrder: a grant that was asked for after another had been granted has a greater fence, save where a reentrant lock
+// gives its holder the same again.
 func judgeFenceOrder(t *trail) checker.Verdict {
-	locks := map[string][]call{}
-	fenced := 0
-	for _, of := range t.leases {
-		if of.acquire != nil && of.acquire.Fence != 0 {
-			locks[of.acquire.Lock] = append(locks[of.acquire.Lock], t.call(of, of.acquire))
-			fenced++
-		}
-	}
+	locks, fenced, open := t.withoutReentry()
 	if fenced < 2 {
 		return undecided("fewer than two grants had a fence")
 	}
-	open := false
 	for _, name := range sortedKeys(locks) {
 		calls := locks[name]
 		if a, b := inverted(calls, 0); b != nil {
@@ -67,6 +60,64 @@ func judgeFenceOrder(t *trail) checker.Verdict {
 		return undecided("%d grants had fences; none certainly came out of order, but some were too close for these clocks to tell", fenced)
 	}
 	return held("%d grants with fences, in order", fenced)
+}
+
+// withoutReentry lists the grants with a fence by lock, and counts them. Grants of one fence to one holder may be a reentrant
+// lock's, as long as each was asked for while the holder may still have held another of them: they count as one, which was
+// granted when the first was. open tells that some of them perhaps were not asked for while it held another.
+func (t *trail) withoutReentry() (locks map[string][]call, fenced int, open bool) {
+	type token struct {
+		lock, owner string
+		fence       int64
+	}
+	grants := map[token][]hold{}
+	var tokens []token
+	for _, of := range t.leases {
+		if of.acquire == nil || of.acquire.Fence == 0 {
+			continue
+		}
+		k := token{of.acquire.Lock, of.owner, of.acquire.Fence}
+		if grants[k] == nil {
+			tokens = append(tokens, k)
+		}
+		grants[k] = append(grants[k], t.holdOf(of))
+	}
+	locks = map[string][]call{}
+	for _, k := range tokens {
+		calls, doubtful := t.reentered(grants[k])
+		locks[k.lock] = append(locks[k.lock], calls...)
+		fenced += len(calls)
+		open = open || doubtful
+	}
+	return locks, fenced, open
+}
+
+// reentered makes one grant of those that may be re-entries to one hold.
+func (t *trail) reentered(grants []hold) (calls []call, open bool) {
+	asked := func(h *hold) moment { return t.at(h.acquire, h.acquire.Began) }
+	slices.SortStableFunc(grants, func(a, b hold) int { return cmp.Compare(asked(&a).earliest, asked(&b).earliest) })
+	var last, ending int64 // of those so far: when the hold certainly had ended, and up to when it certainly had not
+	for i := range grants {
+		h := &grants[i]
+		c := t.call(h.lease, h.acquire)
+		if i == 0 || asked(h).earliest > last {
+			calls = append(calls, c)
+			last, ending = max(h.last, c.last), h.ending
+			continue
+		}
+		open = open || asked(h).latest >= ending
+		first := &calls[len(calls)-1]
+		soonest, begun := first.soonest, first.begun
+		if c.ended <= first.last { // it may be the one that was granted first, though another was asked for before it
+			begun = max(begun, c.begun)
+		}
+		if c.last < first.last {
+			*first = c
+		}
+		first.soonest, first.begun = soonest, begun
+		last, ending = max(last, h.last, c.last), max(ending, h.ending)
+	}
+	return calls, open
 }
 
 // judgeFenceEnforcement: no write was applied after one with a greater fence. Versions tell the order where the data gave
