@@ -9,6 +9,9 @@
 // or, if it knows the lease's end, to that end or its last write after it, whatever became of that write. One that releases
 // later still may have believed until then: that is nobody's violation, but while it may be, another's hold leaves exclusion
 // undecided. Where the release is not recorded, only what the holder did under the lease counts against anybody.
+//
+// A recording has no reads. What another wrote between a grant and the holder's first write may have been read before that
+// write, so effects is undecided then; between two writes of one lease, it is violated.
 package certain
 
 import (

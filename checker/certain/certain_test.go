@@ -197,10 +197,30 @@ func TestEffectsAndFences(t *testing.T) {
 		}, checker.Held},
 		{"a write comes into a section", checker.Effects, func(tp *tape) {
 			tp.held("a", 0, 9, 1)
+			tp.wrote("a", 0, 1, 1, 0)
 			tp.held("b", 3, 5, 2)
 			tp.wrote("b", 3, 4, 2, 0)
 			tp.wrote("a", 0, 8, 1, 0)
 		}, checker.Violated},
+		{"a write comes between a grant and the first write, and may have been read", checker.Effects, func(tp *tape) {
+			tp.held("a", 0, 9, 1)
+			tp.held("b", 3, 5, 2)
+			tp.wrote("b", 3, 4, 2, 0)
+			tp.wrote("a", 0, 8, 1, 0)
+		}, checker.Undecided},
+		{"the same with versions", checker.Effects, func(tp *tape) {
+			tp.held("a", 0, 9, 1)
+			tp.held("b", 3, 5, 2)
+			tp.wrote("b", 3, 4, 2, 1)
+			tp.wrote("a", 0, 8, 1, 2)
+		}, checker.Undecided},
+		{"a write at about the time of the first one of a section", checker.Effects, func(tp *tape) {
+			tp.held("a", 0, 9, 1)
+			tp.wrote("a", 0, 4, 1, 0)
+			tp.held("b", 3, 5, 2)
+			tp.wrote("b", 3, 4.015, 2, 0)
+			tp.wrote("a", 0, 8, 1, 0)
+		}, checker.Undecided},
 		{"versions tell what clocks cannot", checker.Effects, func(tp *tape) {
 			tp.held("a", 0, 0.009, 1)
 			tp.held("b", 0.001, 0.005, 2)

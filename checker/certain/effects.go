@@ -13,36 +13,48 @@ import (
 type section struct {
 	*lease
 	grant moment // when it was known
+	first call   // the write that ended first
 	end   call   // the last write
 }
 
 // sectionOf is the section of a lease that ends with a write.
 func (t *trail) sectionOf(of *lease, end call) section {
-	s := section{of, moment{always, never}, end}
+	s := section{lease: of, grant: moment{always, never}, first: end, end: end}
 	if of.acquire != nil {
 		s.grant = t.at(of.acquire, of.acquire.Ended)
 	}
 	return s
 }
 
-// judgeEffects: no write of others comes between a grant and the last write under it. Then that write is stale: whoever
-// made it had not seen the other's.
+// judgeEffects: no write of others comes between a grant and the last write under it.
+//
+// One that comes between two writes of a section certainly breaks it. One that comes before the first may not: a recording
+// has no reads, and who reads before it writes may have read after the other's write, so that its own is not stale. That is
+// undecided.
 func judgeEffects(t *trail) checker.Verdict {
 	writes, sections, unknown := map[string][]call{}, map[string][]section{}, map[string][]section{}
 	n := 0
 	for _, of := range t.leases {
-		last := map[string]call{}
+		own := map[string]section{}
 		for _, w := range of.writes {
 			c := t.call(of, w)
 			writes[data(w)] = append(writes[data(w)], c)
-			if l, ok := last[data(w)]; !ok || c.Began.After(l.Began) {
-				last[data(w)] = c
+			s, ok := own[data(w)]
+			if !ok {
+				s = t.sectionOf(of, c)
 			}
+			if c.Ended.Before(s.first.Ended) {
+				s.first = c
+			}
+			if c.Began.After(s.end.Began) {
+				s.end = c
+			}
+			own[data(w)] = s
 			n++
 		}
-		for name, w := range last {
+		for name, s := range own {
 			if of.acquire != nil {
-				sections[name] = append(sections[name], t.sectionOf(of, w))
+				sections[name] = append(sections[name], s)
 			}
 		}
 		for _, w := range of.unknown {
@@ -53,14 +65,19 @@ func judgeEffects(t *trail) checker.Verdict {
 		return undecided("no write was recorded")
 	}
 	open := 0
+	var unread *section // one that may have read after another's write
 	var doubtful *call
 	for _, name := range sortedKeys(writes) {
 		in := intruders(writes[name])
-		for _, s := range sections[name] {
-			if w := in.certain(s); w != nil {
-				return violated(fmt.Sprintf("%s's write to %q at %s was stale: %s's, done at %s, had come since %s was granted the lock at %s",
-					s.acquire.Client, name, t.tell(s.end.Line, s.end.Began), w.Client, t.tell(w.Line, w.Ended), s.acquire.Client,
-					t.tell(s.acquire, s.acquire.Ended)), s.acquire, w.Line, s.end.Line)
+		for i := range sections[name] {
+			s := &sections[name][i]
+			if w := in.certain(s.first.last, s); w != nil {
+				return violated(fmt.Sprintf("%s's write to %q, done at %s, had come into the middle of %s's section, which had written at %s and did again at %s",
+					w.Client, name, t.tell(w.Line, w.Ended), s.end.Client, t.tell(s.first.Line, s.first.Ended), t.tell(s.end.Line, s.end.Began)),
+					s.first.Line, w.Line, s.end.Line)
+			}
+			if unread == nil && in.certain(s.grant.latest, s) != nil {
+				unread = s
 			}
 			if in.possible(s) {
 				open++
@@ -76,10 +93,20 @@ func judgeEffects(t *trail) checker.Verdict {
 	if doubtful != nil {
 		return t.doubt(doubtful, "in another's section, or with another's write in its own")
 	}
+	if unread != nil {
+		return t.unread(unread, intruders(writes[data(unread.end.Line)]).certain(unread.grant.latest, unread))
+	}
 	if open > 0 {
 		return undecided("no write certainly came into another's section, but %s too close to others' writes for these clocks to tell", were(open, "section"))
 	}
 	return held("%s, none of which can have come into another's section", count(n, "write"))
+}
+
+// unread is the verdict where a section wrote after another's write that had come since its grant.
+func (t *trail) unread(s *section, w *call) checker.Verdict {
+	return undecided("%s's write to %q at %s was stale unless %s had read %s's, done at %s (%s), which had come since %s was granted the lock at %s: "+
+		"a recording has no reads", s.end.Client, data(w.Line), t.tell(s.end.Line, s.end.Began), s.end.Client, w.Client, t.tell(w.Line, w.Ended), w.Place(),
+		s.end.Client, t.tell(s.acquire, s.acquire.Ended))
 }
 
 // doubtfulSection finds a write of unknown outcome that, if it was applied, may have come into another's section, or may
@@ -123,9 +150,9 @@ func intruders(writes []call) *intrusion {
 	return in
 }
 
-// certain finds a write of another client that certainly began after the grant and had ended before the last write began.
-func (in *intrusion) certain(s section) *call {
-	from := sort.Search(len(in.bySoonest), func(k int) bool { return in.bySoonest[k].soonest > s.grant.latest })
+// certain finds a write of another client that certainly began after some time and had ended before the last write began.
+func (in *intrusion) certain(after int64, s *section) *call {
+	from := sort.Search(len(in.bySoonest), func(k int) bool { return in.bySoonest[k].soonest > after })
 	if i, last, ok := in.first[from].of(s.owner); ok && -last < s.end.soonest {
 		return &in.bySoonest[i]
 	}
@@ -133,7 +160,7 @@ func (in *intrusion) certain(s section) *call {
 }
 
 // possible tells whether a write of another client may have been applied after the grant and before the last write was.
-func (in *intrusion) possible(s section) bool {
+func (in *intrusion) possible(s *section) bool {
 	from := sort.Search(len(in.byLast), func(k int) bool { return in.byLast[k].last >= s.grant.earliest })
 	_, soonest, ok := in.start[from].of(s.owner)
 	return ok && -soonest <= s.end.last
