@@ -255,6 +255,29 @@ func TestEffectsAndFences(t *testing.T) {
 			tp.wrote("b", 3, 4, 2, 0)
 			tp.wrote("a", 0, 8, 1, 0)
 		}, checker.Violated},
+		{"one fence of two holders", checker.FenceEnforcement, func(tp *tape) {
+			tp.held("a", 1, 3, 5)
+			tp.wrote("a", 1, 1.2, 5, 0)
+			tp.held("b", 4, 6, 5)
+			tp.wrote("b", 4, 4.2, 5, 0)
+		}, checker.Violated},
+		{"one fence of two holders, in the order of versions", checker.FenceEnforcement, func(tp *tape) {
+			tp.held("a", 1, 3, 5)
+			tp.wrote("a", 1, 1.2, 5, 1)
+			tp.held("b", 4, 6, 5)
+			tp.wrote("b", 4, 4.2, 5, 2)
+		}, checker.Violated},
+		{"one fence of two holders, of which one perhaps did not write", checker.FenceEnforcement, func(tp *tape) {
+			tp.held("a", 1, 3, 5)
+			tp.wrote("a", 1, 1.2, 5, 0)
+			tp.held("b", 4, 6, 5)
+			tp.tried(recording.Unknown, "b", 4, 4.2, 5)
+		}, checker.Undecided},
+		{"one fence of one holder", checker.FenceEnforcement, func(tp *tape) {
+			tp.held("a", 1, 3, 5)
+			tp.wrote("a", 1, 1.2, 5, 0)
+			tp.wrote("a", 1, 1.4, 5, 0)
+		}, checker.Held},
 		{"a stale write applied, as versions tell", checker.FenceEnforcement, func(tp *tape) {
 			tp.held("a", 0, 1, 1)
 			tp.held("b", 0, 1, 2)

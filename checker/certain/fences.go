@@ -120,7 +120,7 @@ func (t *trail) reentered(grants []hold) (calls []call, open bool) {
 	return calls, open
 }
 
-// judgeFenceEnforcement: no write was applied after one with a greater fence. Versions tell the order where the data gave
+// judgeFenceEnforcement: no write was applied after one with a greater fence, or with the same of another holder. Versions tell the order where the data gave
 // them, else clocks do. A write of unknown outcome is no sign against anybody, but where it may be out of order nothing holds.
 func judgeFenceEnforcement(t *trail) checker.Verdict {
 	registers := map[string][]call{}
@@ -153,6 +153,10 @@ func judgeFenceEnforcement(t *trail) checker.Verdict {
 			return violated(fmt.Sprintf("%s's write to %q with fence %d, begun at %s, was applied after %s's with fence %d, done at %s", b.Client, name,
 				b.Fence, t.tell(b.Line, b.Began), a.Client, a.Fence, t.tell(a.Line, a.Ended)), a.Line, b.Line)
 		}
+		if a, b := shared(calls); b != nil { // whichever was applied later
+			return violated(fmt.Sprintf("%s's write to %q, begun at %s, and %s's, begun at %s, were both applied with fence %d", a.Client, name,
+				t.tell(a.Line, a.Began), b.Client, t.tell(b.Line, b.Began), a.Fence), a.Line, b.Line)
+		}
 		// The greater fence was perhaps applied before the lower one.
 		open = open || !versioned(calls) && mayInvert(calls, func(greater, lower *call) bool { return greater.soonest <= lower.last })
 		if u := doubtfulOrder(registers[name]); doubtful == nil {
@@ -160,7 +164,7 @@ func judgeFenceEnforcement(t *trail) checker.Verdict {
 		}
 	}
 	if doubtful != nil {
-		return t.doubt(doubtful, "after one with a greater fence, or before one with a lower")
+		return t.doubt(doubtful, "after one with as great a fence, or before one with a lower")
 	}
 	if open {
 		return undecided("%s had fences; none certainly came after a greater one, but some were too close for these clocks to tell", count(fenced, "write"))
@@ -168,8 +172,28 @@ func judgeFenceEnforcement(t *trail) checker.Verdict {
 	return held("%s with fences, applied in order", count(fenced, "write"))
 }
 
+// shared finds two calls of different holders with the same fence.
+func shared(calls []call) (a, b *call) {
+	first := map[int64]*call{}
+	for i := range calls {
+		c := &calls[i]
+		if other := first[c.Fence]; other == nil {
+			first[c.Fence] = c
+		} else if other.owner != c.owner {
+			return other, c
+		}
+	}
+	return nil, nil
+}
+
 // doubtfulOrder finds a write of unknown outcome that, if it was applied, may have been out of order with another.
 func doubtfulOrder(calls []call) (doubtful *call) {
+	if a, b := shared(calls); b != nil {
+		if b.unknown() {
+			return b
+		}
+		return a
+	}
 	mayInvert(calls, func(greater, lower *call) bool {
 		u := lower
 		if !u.unknown() {
