@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/lockfault/lockfault/checker/history"
 )
@@ -248,10 +249,17 @@ func (d *digest) forget(g *Grant) {
 	}
 }
 
-// leaseOf names the lease that an event is about: the one it names, else the latest that its client has not given up.
+// leaseOf names the lease that an event is about: the one it names, else the latest that its client has not given up, of
+// the lock that it names if it does. The resource of a read or a write is no lock.
 func (d *digest) leaseOf(e *history.Event, c *client) name {
-	if e.Lease == "" && len(c.holding) > 0 {
-		return c.holding[len(c.holding)-1].Lease
+	if e.Lease != "" {
+		return d.leaseName(c, e.Lease)
 	}
-	return d.leaseName(c, e.Lease)
+	whichever := e.Resource == "" || e.Op == history.Read || e.Op == history.Write
+	for _, g := range slices.Backward(c.holding) {
+		if whichever || g.Lock == 0 || d.text(g.Lock) == e.Resource {
+			return g.Lease
+		}
+	}
+	return 0
 }

@@ -31,6 +31,28 @@ var exclusionLaws = []law{
 			0..2   B acquire ok lease=b
 			2..3   A release ok lease=a
 			4..5   B release ok lease=b`, Held, "2 grants, and no two clients believed at once", nil},
+	{"a release without a lease name is of the lock that it names", `
+			0..1     A acquire ok on=l1
+			2..3     A acquire ok on=l2
+			4..5     A release ok on=l1
+			6..7     B acquire ok on=l1
+			8..9     B release ok on=l1
+			10..11   A release ok on=l2`, Held, "", nil},
+	{"and ends no belief in another lock", `
+			0..1   A acquire ok on=l1
+			2..3   A acquire fail on=l2
+			4..5   A release fail on=l2
+			6..7   B acquire ok on=l1`, Violated, "B was granted at 7.000 s while A still believed (granted at 1.000 s)", nil},
+	{"a release without any name is of the latest lease", `
+			0..1   A acquire ok on=l1
+			2..3   A acquire ok on=l2
+			4..5   A release ok
+			6..7   B acquire ok on=l2`, Held, "", nil},
+	{"a write without a lease name is under the latest lease, for its data is no lock", `
+			0..1       A acquire ok until=2 on=l
+			1..1.1     A check ok
+			2.5..2.6   B acquire ok on=l
+			3..4       A write ok on=data`, Violated, "", nil},
 	{"belief ends when release is called, not when it returns", `
 			0..1   A acquire ok lease=a
 			2..9   A release info lease=a

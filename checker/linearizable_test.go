@@ -71,6 +71,12 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 			2..3   B acquire ok
 			4..5   A release ok
 			6..7   B release ok`, Violated, "fits nowhere", nil},
+		{"a release without a lease name is of the lock that it names", `
+			0..1     A acquire ok on=l1
+			2..3     A acquire ok on=l2
+			4..5     A release ok on=l1
+			6..7     B acquire ok on=l1
+			8..9     A release ok on=l2`, Held, "5 operations", nil},
 		{"nothing granted", "0..1 A acquire fail", Undecided, "no acquire succeeded", nil},
 	})
 	checkObject(t, "mutex", linear.Options{Refusal: lockmodel.Strict}, []law{
