@@ -77,10 +77,39 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 			4..5     A release ok on=l1
 			6..7     B acquire ok on=l1
 			8..9     A release ok on=l2`, Held, "5 operations", nil},
+		{"a release tried again is by who acquired", `
+			0..1   A acquire ok on=l
+			2..3   A release info on=l
+			4..5   A release ok on=l
+			6..7   B acquire ok on=l`, Held, "4 operations", nil},
+		{"after a lost reply, whichever acquire was not refused is given back", `
+			0..1   A acquire info on=l
+			2..3   A acquire fail on=l
+			4..5   A release ok on=l
+			6..7   B acquire ok on=l`, Held, "4 operations", nil},
+		{"but not what was refused", `
+			0..1   A acquire fail on=l
+			2..3   A release ok on=l
+			4..5   B acquire ok on=l`, Violated, "who did not hold released", nil},
+		{"what is still held is given back before what nobody knows of", `
+			0..1   A acquire ok on=l
+			2..3   A acquire info on=l
+			4..5   A release ok on=l
+			6..7   B acquire ok on=l`, Held, "4 operations", nil},
+		{"a release is not of what was acquired of another lock", `
+			0..1   A acquire info on=l1
+			2..3   A acquire info on=l2
+			4..5   A release ok on=l1
+			6..7   B acquire ok on=l1`, Held, "4 operations", nil},
 		{"nothing granted", "0..1 A acquire fail", Undecided, "no acquire succeeded", nil},
 	})
 	checkObject(t, "mutex", linear.Options{Refusal: lockmodel.Strict}, []law{
 		{"refused while free", innocent + "5..6 B acquire fail lease=b", Violated, "refused while the lock was free", nil},
+		{"refused while free, after a release that was tried again", `
+			0..1   A acquire ok
+			2..3   A release info
+			4..5   A release fail
+			6..7   B acquire fail`, Violated, "refused while the lock was free", nil},
 		{"refused while held", innocent + "1..2 B acquire fail lease=b", Held, "", nil},
 	})
 }

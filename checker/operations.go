@@ -76,15 +76,21 @@ func (c *Case) operation(call *Call, object linear.Object) (lockmodel.Op, bool) 
 // acquire: so no owner acquires twice, and after an unknown outcome a client has a fresh identity. A lock that can be
 // entered again knows its clients.
 //
+// A release without a lease name is by the owner that the latest acquire made which was not certainly refused, so that one
+// tried again after an unknown outcome is by the same owner.
+//
 // A lease that ends by itself lapses: from the death of its client on, or from the end that its client knew last.
 type owners struct {
 	*Case
 	reentrant bool
-	nameless  map[name]int32 // by client: the owner that its latest acquire without a lease made
 	fresh     int32
 	leases    map[name]*ownedLease
+	latest    map[tenancy]*ownedLease
 	order     []*ownedLease
 }
+
+// tenancy is that of a client in a lock; in whichever it asked for last, if the lock is unnamed.
+type tenancy struct{ client, lock name }
 
 // ownedLease is what an owner may have got from one acquire.
 type ownedLease struct {
@@ -96,8 +102,8 @@ type ownedLease struct {
 }
 
 func (c *Case) newOwners(reentrant bool) *owners {
-	return &owners{Case: c, reentrant: reentrant, nameless: map[name]int32{}, fresh: int32(len(c.texts)),
-		leases: map[name]*ownedLease{}}
+	return &owners{Case: c, reentrant: reentrant, fresh: int32(len(c.texts)), leases: map[name]*ownedLease{},
+		latest: map[tenancy]*ownedLease{}}
 }
 
 // of is the owner in a call on a lock.
@@ -107,14 +113,26 @@ func (o *owners) of(call *Call) int32 {
 		return int32(call.Client)
 	case call.Lease != 0:
 		return int32(call.Lease)
+	case call.Kind == release:
+		if l := o.givenBack(call); l != nil {
+			return l.owner
+		}
 	}
-	owner, known := o.nameless[call.Client]
-	if call.Kind == acquire || !known {
-		owner = o.fresh
-		o.fresh++
-		o.nameless[call.Client] = owner
+	o.fresh++
+	return o.fresh - 1
+}
+
+// givenBack is what a release is about that names no lease and whose client holds none for certain: what its latest
+// acquire may have got; nil if no acquire can have got it.
+func (o *owners) givenBack(call *Call) *ownedLease {
+	lock := call.Lock
+	if lock == 0 {
+		lock = unnamed
 	}
-	return owner
+	if l := o.latest[tenancy{call.Client, lock}]; l != nil {
+		return l
+	}
+	return o.latest[tenancy{call.Client, 0}]
 }
 
 // began takes note of an acquire that may have succeeded.
@@ -124,6 +142,7 @@ func (o *owners) began(call *Call, h *objectHistory, owner int32, place int) {
 	}
 	l := &ownedLease{client: call.Client, owner: owner, call: place, history: h, until: lockmodel.Never}
 	o.order = append(o.order, l)
+	o.latest[tenancy{call.Client, h.resource}], o.latest[tenancy{call.Client, unnamed}] = l, l
 	if call.Lease != 0 {
 		o.leases[call.Lease] = l
 	}
