@@ -77,6 +77,19 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 			4..5     A release ok on=l1
 			6..7     B acquire ok on=l1
 			8..9     A release ok on=l2`, Held, "5 operations", nil},
+		{"a release that names its lease alone is of the lock that this is of", `
+			0..1   A acquire ok lease=a on=l
+			2..3   A release ok lease=a
+			4..5   B acquire ok lease=b on=l`, Held, "3 operations", nil},
+		{"and so is one that names nothing", `
+			0..1   A acquire ok on=l
+			2..3   A release ok
+			4..5   B acquire ok on=l`, Held, "3 operations", nil},
+		{"though nobody knows whether that was granted", `
+			0..1   A acquire info on=l
+			2..3   A release ok
+			4..5   B acquire ok on=l
+			6..7   A release ok`, Violated, "who did not hold released: A release from 6.000 s", nil},
 		{"a release tried again is by who acquired", `
 			0..1   A acquire ok on=l
 			2..3   A release info on=l

@@ -24,13 +24,14 @@ func (c *Case) operations(object linear.Object) []*objectHistory {
 			owners.follow(call)
 			continue
 		}
+		resource := call.Lock
 		if object.Lock {
-			op.Owner = owners.of(call)
+			op.Owner, resource = owners.of(call)
 		}
-		h := index[call.Lock]
+		h := index[resource]
 		if h == nil {
-			h = &objectHistory{resource: call.Lock}
-			index[call.Lock] = h
+			h = &objectHistory{resource: resource}
+			index[resource] = h
 			all = append(all, h)
 		}
 		owners.began(call, h, op.Owner, i)
@@ -106,25 +107,34 @@ func (c *Case) newOwners(reentrant bool) *owners {
 		latest: map[tenancy]*ownedLease{}}
 }
 
-// of is the owner in a call on a lock.
-func (o *owners) of(call *Call) int32 {
+// of is the owner in a call on a lock, and the lock. A release that names none gives back the one that its lease is of.
+func (o *owners) of(call *Call) (owner int32, lock name) {
+	lock = call.Lock
+	var gives *ownedLease
+	if call.Kind == release {
+		gives = o.givenBack(call)
+	}
+	if gives != nil && (lock == 0 || gives.history.resource == 0) {
+		lock = gives.history.resource
+	}
 	switch {
 	case o.reentrant:
-		return int32(call.Client)
+		return int32(call.Client), lock
 	case call.Lease != 0:
-		return int32(call.Lease)
-	case call.Kind == release:
-		if l := o.givenBack(call); l != nil {
-			return l.owner
-		}
+		return int32(call.Lease), lock
+	case gives != nil:
+		return gives.owner, lock
 	}
 	o.fresh++
-	return o.fresh - 1
+	return o.fresh - 1, lock
 }
 
-// givenBack is what a release is about that names no lease and whose client holds none for certain: what its latest
-// acquire may have got; nil if no acquire can have got it.
+// givenBack is what a release is about: the lease that it names or that its client still holds, else what the client's
+// latest acquire may have got; nil if no acquire can have got it.
 func (o *owners) givenBack(call *Call) *ownedLease {
+	if call.Lease != 0 {
+		return o.leases[call.Lease]
+	}
 	lock := call.Lock
 	if lock == 0 {
 		lock = unnamed
