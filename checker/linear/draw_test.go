@@ -209,6 +209,31 @@ func wellFormed(ops []lockmodel.Op) bool {
 	return true
 }
 
+// drawClose draws a small history of a lock in which an owner may do several things at one instant, as with a coarse clock,
+// and in which leases may lapse while their owners wait for an answer.
+func drawClose(d dice) []lockmodel.Op {
+	draw := pick(d, drawShapes, drawOrder, drawCounts)
+	ops := draw(d)
+	if d.IntN(3) == 0 {
+		ops = spoil(d, ops)
+	}
+	tick := pick(d, int64(1), 2, 4, 8)
+	for i := range ops {
+		ops[i].Call /= tick
+		if ops[i].Return != lockmodel.Never {
+			ops[i].Return /= tick
+		}
+	}
+	for range d.IntN(3) {
+		if op := ops[d.IntN(max(1, len(ops)))]; op.Return != lockmodel.Never {
+			then := pick(d, op.Call, op.Return, op.Call+int64(d.IntN(int(op.Return-op.Call)+1)))
+			ops = append(ops, lockmodel.Lapse(op.Owner, then))
+		}
+	}
+	slices.SortStableFunc(ops, func(a, b lockmodel.Op) int { return cmp.Compare(a.Call, b.Call) })
+	return ops
+}
+
 // drawAccesses draws a small history of a register that enforces fences.
 func drawAccesses(d dice) []lockmodel.Op {
 	var ops []lockmodel.Op

@@ -13,7 +13,7 @@ import (
 // knowing is covered where it comes to nothing: an acquire with unknown outcome that no later operation of its owner
 // needs (with strict refusals or fences: behind which there is none), and releases with unknown outcome behind which the
 // owner does nothing any more. Under lenient refusals it is best for all others if such an acquire did not happen, and
-// such a release at once. Owners of whom more is unknown are apart: not covered.
+// such a release at once. Owners of whom more is unknown, or who did two things at once, are apart: not covered.
 type entries struct {
 	ops []lockmodel.Op
 	rules
@@ -44,6 +44,7 @@ type counting struct {
 	maybe bool    // an acquire has unknown outcome
 	spent bool    // so has a release
 	apart bool
+	busy  busy
 }
 
 func readEntries(ops []lockmodel.Op, r rules) *entries {
@@ -51,11 +52,12 @@ func readEntries(ops []lockmodel.Op, r rules) *entries {
 	for i := range ops {
 		op, o := &ops[i], &e.owners[ops[i].Owner]
 		refused := op.Kind == lockmodel.Acquire && op.Outcome == history.Fail
+		first := len(o.held) == 0
 		switch {
 		case o.apart || refused && !e.strict:
-		case o.maybe && (e.strict || e.fenced), o.spent && e.unsettling(op):
-			o.apart = true
-			e.apart++
+		case o.maybe && (e.strict || e.fenced), o.spent && e.unsettling(op), o.busy.meets(op),
+			refused && !e.shared && callOf(op) < int64(o.busy): // what its owner does at one instant must not excuse it
+			e.part(o)
 		case refused:
 			e.refuse(o, int32(i))
 		case op.Kind == lockmodel.Acquire:
@@ -63,14 +65,27 @@ func readEntries(ops []lockmodel.Op, r rules) *entries {
 		default:
 			e.release(o, int32(i))
 		}
+		if o.busy = o.busy.after(op, first); refused && e.strict && !e.shared {
+			o.busy++ // so that what comes at the same instant meets it
+		}
 		if e.wrong.Status == Illegal {
-			return e
+			if !o.busy.metLater(ops, i) {
+				return e
+			}
+			e.wrong = Verdict{}
+			e.part(o)
 		}
 	}
 	if e.apart > 0 {
 		e.leaveApart()
 	}
 	return e
+}
+
+// part gives an owner up.
+func (e *entries) part(o *counting) {
+	o.apart = true
+	e.apart++
 }
 
 // unsettling tells whether an operation makes it matter when a release before it happened whose outcome is unknown.
@@ -116,8 +131,7 @@ func (e *entries) release(o *counting, i int32) {
 		e.entries[o.held[0]].release = i
 		o.held = o.held[1:]
 	case outcome == history.Ok && o.maybe: // so that acquire happened
-		o.apart = true
-		e.apart++
+		e.part(o)
 	case outcome == history.Ok:
 		e.illegal(ReleasedNone, i)
 	}

@@ -134,6 +134,85 @@ func TestTiesWithinAnOwner(t *testing.T) {
 	}
 }
 
+// inOrder is a model for porcupine in which what an owner did at one instant happened in the order of the operations,
+// which closed intervals do not tell. Lapses await nothing.
+func inOrder(m porcupine.Model, ops []lockmodel.Op) porcupine.Model {
+	before := map[any]uint64{} // by operation, those that come before it
+	place := map[any]int{}
+	for i := range ops {
+		op := &ops[i]
+		place[op] = i
+		for j := range i {
+			p := &ops[j]
+			lapse := op.Kind == lockmodel.Release && op.Outcome == info
+			if p.Owner == op.Owner && p.Return == op.Call && !lapse {
+				before[op] |= 1 << j
+			}
+		}
+	}
+	type ordered struct {
+		state any
+		done  uint64
+	}
+	init, step := m.Init, m.Step
+	m.Init = func() any { return ordered{state: init()} }
+	m.Hash, m.Equal = nil, nil
+	m.Step = func(state, in, out any) (bool, any) {
+		now := state.(ordered)
+		if now.done&before[in] != before[in] {
+			return false, state
+		}
+		if i, known := place[in]; known {
+			now.done |= 1 << i
+		}
+		possible, next := step(now.state, in, out)
+		return possible, ordered{next, now.done}
+	}
+	return m
+}
+
+// Where an owner does several things at one instant, or its lease lapses while it waits for an answer, a verdict may be
+// left to porcupine. It must never be wrong: what is called legal is so to porcupine, and what is called illegal is so if
+// an owner's operations come in their order.
+func TestTiesAndLapsesMisleadNobody(t *testing.T) {
+	for k, r := range rivals() {
+		if r.name == "fenced register" {
+			continue
+		}
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(uint64(k), 13))
+			seen := map[Status]int{}
+			wrong := func(ops []lockmodel.Op) bool {
+				switch m := r.model.Porcupine(); r.judge(ops).Status {
+				case Legal:
+					return !porcupine.CheckOperations(m, lockmodel.Operations(ops))
+				case Illegal:
+					return porcupine.CheckOperations(inOrder(m, ops), lockmodel.Operations(ops))
+				}
+				return false
+			}
+			for range histories(t, 3000) {
+				ops := drawClose(rng)
+				seen[r.judge(ops).Status]++
+				if !wrong(ops) {
+					continue
+				}
+				for i := 0; i < len(ops); i++ {
+					if fewer := slices.Delete(slices.Clone(ops), i, i+1); wrong(fewer) {
+						ops, i = fewer, -1
+					}
+				}
+				t.Fatalf("%v (reason %d)\n%s", r.judge(ops).Status, r.judge(ops).Reason, literal(ops))
+			}
+			if seen[Legal] == 0 || seen[Illegal] == 0 {
+				t.Errorf("nothing was decided: %v", seen)
+			}
+			t.Log(seen)
+		})
+	}
+}
+
 func TestBudgetsEndASearch(t *testing.T) {
 	ops := traffic{clients: 20, ops: 20_000, doubt: 0.1, seed: 1}.generate()
 	if !violate(ops) {

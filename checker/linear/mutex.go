@@ -13,11 +13,13 @@ import (
 // Holds whose acquire is known to have succeeded have a core, from the acquire's return to the release's call. To start
 // as late and to end as early as possible is best for all holds at once, so without refusals the history is legal
 // exactly if the cores are disjoint and each hold that only its release proves finds an instant outside of them. The
-// order of the cores is forced (zones of Gibbons and Korach 1997, "Testing shared memories"). That is O(n log n), and
-// O(n) if the cores come in order.
+// order of the cores is forced (zones of Gibbons and Korach 1997, "Testing shared memories"), but for holds whose acquire
+// returned at the instant at which their release was called: those of one instant can come in any order, of which that
+// by their fences is the best. That is O(n log n), and O(n) if the cores come in order.
 //
 // With strict refusals each refused acquire needs an instant at which somebody holds. Each hold may now reach from
-// its acquire's call to its release's return, as far as its neighbours allow: see excuses.
+// its acquire's call to its release's return, as far as its neighbours allow: see excuses. Which neighbours those are must
+// be forced: with two holds that began and ended at one instant, it is left Undecided.
 //
 // Complete for operations with known outcome, and for unknown ones if no owner acquires after an unresolved one, nor, with
 // unknown outcome, while it holds; that is why clients get a fresh identity then. Without that rule the question is
@@ -37,6 +39,7 @@ func Fenced(ops []lockmodel.Op, refusal lockmodel.Refusal) Verdict {
 type Judge struct {
 	blocks
 	excuses excuses
+	tied    bool // some holds began and ended at the same instant
 }
 
 // Mutex is the function of that name.
@@ -51,6 +54,11 @@ func (j *Judge) Mutex(ops []lockmodel.Op, refusal lockmodel.Refusal) Verdict {
 func (j *Judge) Fenced(ops []lockmodel.Op, refusal lockmodel.Refusal) Verdict {
 	if !j.disjoint(ops, refusal) {
 		return j.wrong
+	}
+	if j.tied {
+		slices.SortStableFunc(j.holds, func(a, b hold) int {
+			return cmp.Or(byGrant(a, b), cmp.Compare(ops[a.acquire].Value, ops[b.acquire].Value))
+		})
 	}
 	var highest *hold
 	for i := range j.holds {
@@ -75,11 +83,14 @@ func (j *Judge) disjoint(ops []lockmodel.Op, refusal lockmodel.Refusal) bool {
 	if !slices.IsSortedFunc(j.holds, byGrant) {
 		slices.SortFunc(j.holds, byGrant)
 	}
+	j.tied = false
 	for i := 1; i < len(j.holds); i++ {
-		if a, b := &j.holds[i-1], &j.holds[i]; a.held > b.granted {
+		a, b := &j.holds[i-1], &j.holds[i]
+		if a.held > b.granted {
 			j.illegal(Overlap, slices.Concat(a.events(), b.events())...)
 			return false
 		}
+		j.tied = j.tied || a.granted == b.granted && a.held == b.held
 	}
 	return true
 }
@@ -98,6 +109,9 @@ func (j *Judge) rests() Verdict {
 		return j.wrong
 	}
 	if len(j.refusals) > 0 {
+		if j.tied {
+			return *undecided(Intricate)
+		}
 		switch v := j.excuses.find(&j.blocks); v.Status {
 		case Illegal:
 			return j.fewestRefusals(v)

@@ -60,7 +60,7 @@ const (
 	holds              // was granted the lock; it may have an unknown release open
 	maybe              // asked for the lock, with unknown outcome
 	spent              // does not hold, but an unknown release of it may still come
-	apart              // acquired again after an unknown outcome: not covered
+	apart              // acquired again after an unknown outcome, or did two things at once: not covered
 )
 
 // owner is what is known of one owner while its operations are read in order.
@@ -71,6 +71,41 @@ type owner struct {
 	release       int32 // the first unknown one
 	refused       int32 // the last refused one since the acquire, none if there is none
 	refusedBefore int32 // the last refused one before the first unknown one
+	busy          busy
+}
+
+// busy is until when an owner awaited an answer last, doubled; one later if that was not to an acquire that began a hold.
+type busy int64
+
+// after is busy once an operation has been read; first tells whether it can only begin a hold.
+func (b busy) after(op *lockmodel.Op, first bool) busy {
+	switch {
+	case op.Return == lockmodel.Never:
+		return b
+	case first && op.Kind == lockmodel.Acquire && op.Outcome == history.Ok:
+		return max(b, busy(op.Return*2))
+	}
+	return max(b, busy(returnOf(op)))
+}
+
+// meets tells whether an operation may have come before one that its owner began earlier. Two that meet at one instant
+// come one after the other. But a release with unknown outcome may be a lapse, which awaits no answer: at one instant it
+// may come before anything but the acquire that began the hold.
+func (b busy) meets(op *lockmodel.Op) bool {
+	if op.Kind == lockmodel.Release && op.Outcome == history.Info {
+		return callOf(op) < int64(b)
+	}
+	return callOf(op) < int64(b)&^1
+}
+
+// metLater tells whether an operation behind i meets one that its owner began by then, which is busy until b.
+func (b busy) metLater(ops []lockmodel.Op, i int) bool {
+	for j := i + 1; j < len(ops) && callOf(&ops[j]) < int64(b); j++ {
+		if ops[j].Owner == ops[i].Owner && b.meets(&ops[j]) {
+			return true
+		}
+	}
+	return false
 }
 
 // blocks is a history taken apart by owners.
@@ -97,19 +132,29 @@ func (b *blocks) read(ops []lockmodel.Op, refusal lockmodel.Refusal) {
 	}
 	for i := range ops {
 		op, o := &ops[i], &b.owners[ops[i].Owner]
+		first := o.phase == idle
 		switch {
 		case op.Kind == lockmodel.Acquire && op.Outcome == history.Fail:
 			if refusal == lockmodel.Strict {
 				b.refusals = append(b.refusals, int32(i))
 			}
 		case o.phase == apart:
+		case o.busy.meets(op):
+			b.part(o)
 		case op.Kind == lockmodel.Acquire:
 			b.acquired(o, int32(i))
 		default:
 			b.released(o, int32(i))
 		}
+		if op.Kind == lockmodel.Release || op.Outcome != history.Fail {
+			o.busy = o.busy.after(op, first)
+		}
 		if b.wrong.Status == Illegal {
-			return
+			if !o.busy.metLater(ops, i) {
+				return
+			}
+			b.wrong = Verdict{}
+			b.part(o)
 		}
 	}
 	b.rest(refusal)
@@ -128,14 +173,19 @@ func (b *blocks) acquired(o *owner, i int32) {
 	case o.phase == holds && granted && o.unknown == 1: // so that release happened, and is not open any more
 		b.hold(o, o.release, never)
 	default:
-		o.phase = apart
-		b.apart++
+		b.part(o)
 		return
 	}
-	*o = owner{phase: maybe, acquire: i, release: none, refused: none, refusedBefore: none}
+	*o = owner{phase: maybe, acquire: i, release: none, refused: none, refusedBefore: none, busy: o.busy}
 	if granted {
 		o.phase = holds
 	}
+}
+
+// part gives an owner up.
+func (b *blocks) part(o *owner) {
+	o.phase = apart
+	b.apart++
 }
 
 func (b *blocks) released(o *owner, i int32) {

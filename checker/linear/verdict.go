@@ -24,8 +24,8 @@ const (
 	RefusedFree           // an acquire was refused while the lock was free
 	FenceOrder            // a later grant has no greater fence
 	Searched              // porcupine found no legal order
-	IdentityReuse         // an owner acquired again after an operation with unknown outcome
-	Intricate             // more unknown outcomes stand together than the argument covers
+	IdentityReuse         // an owner acquired again after an operation with unknown outcome, or while another was open
+	Intricate             // more unknown outcomes, or brief holds, stand together than the argument covers
 	OutOfTime             // of porcupine
 	OutOfMemory           // of porcupine
 	StaleRead             // a register gave a value that had been overwritten, or was not yet or never written
