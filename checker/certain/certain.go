@@ -53,9 +53,9 @@ func Judge(lines []recording.Line, bound func(host string) time.Duration) (*Judg
 	j := &Judgement{Warnings: t.warnings, Lines: len(lines), Hosts: slices.Sorted(maps.Keys(t.hosts)), From: t.from, To: t.to}
 	j.Verdicts = map[string]checker.Verdict{
 		checker.Exclusion:        t.whole(judgeExclusion(t)),
-		checker.Effects:          t.whole(judgeEffects(t)),
+		checker.Effects:          t.whole(t.complete(judgeEffects(t))),
 		checker.FenceOrder:       t.whole(judgeFenceOrder(t)),
-		checker.FenceEnforcement: t.whole(judgeFenceEnforcement(t)),
+		checker.FenceEnforcement: t.whole(t.complete(judgeFenceEnforcement(t))),
 	}
 	return j, nil
 }

@@ -408,6 +408,61 @@ func TestAFenceGrantedAgainToItsHolderIsInOrder(t *testing.T) {
 	}
 }
 
+// TestAHoleInTheVersionsLeavesHeldOpen: a write is not on record, and it may have been anybody's.
+func TestAHoleInTheVersionsLeavesHeldOpen(t *testing.T) {
+	for _, law := range []struct {
+		name string
+		tape func(*tape)
+		want checker.Status
+	}{
+		{"no hole", func(tp *tape) { tp.wrote("a", 1, 2, 5, 1); tp.wrote("a", 1, 3, 5, 2) }, checker.Held},
+		{"a log that begins late", func(tp *tape) { tp.wrote("a", 1, 2, 5, 7); tp.wrote("a", 1, 3, 5, 8) }, checker.Held},
+		{"a hole", func(tp *tape) { tp.wrote("a", 1, 2, 5, 1); tp.wrote("a", 1, 3, 5, 3) }, checker.Undecided},
+		{"a write without a version fills it", func(tp *tape) {
+			tp.wrote("a", 1, 2, 5, 1)
+			tp.wrote("a", 1, 2.5, 5, 0)
+			tp.wrote("a", 1, 3, 5, 3)
+		}, checker.Held},
+		{"one of unknown outcome fills it", func(tp *tape) {
+			tp.wrote("a", 1, 2, 5, 1)
+			tp.tried(recording.Unknown, "a", 1, 1.5, 5)
+			tp.wrote("a", 1, 3, 5, 3)
+		}, checker.Held},
+		{"one that was refused does not", func(tp *tape) {
+			tp.wrote("a", 1, 2, 5, 1)
+			tp.tried(recording.Fail, "a", 1, 2.5, 5)
+			tp.wrote("a", 1, 3, 5, 3)
+		}, checker.Undecided},
+		{"one for two", func(tp *tape) {
+			tp.wrote("a", 1, 2, 5, 1)
+			tp.wrote("a", 1, 2.5, 5, 0)
+			tp.wrote("a", 1, 3, 5, 4)
+		}, checker.Undecided},
+		{"one that came before", func(tp *tape) {
+			tp.wrote("a", 1, 1.5, 5, 0)
+			tp.wrote("a", 1, 2, 5, 2)
+			tp.wrote("a", 1, 3, 5, 4)
+		}, checker.Undecided},
+		{"one that came after", func(tp *tape) {
+			tp.wrote("a", 1, 2, 5, 2)
+			tp.wrote("a", 1, 3, 5, 4)
+			tp.wrote("a", 1, 4, 5, 0)
+		}, checker.Undecided},
+	} {
+		var tp tape
+		tp.held("a", 1, 5, 5)
+		law.tape(&tp)
+		tp.ends("a")
+		verdicts := judge(t, &tp, ms)
+		for _, property := range []string{checker.Effects, checker.FenceEnforcement} {
+			v := verdicts[property]
+			if v.Status != law.want || law.want == checker.Undecided && !strings.Contains(v.Reason, "the log is not whole") {
+				t.Errorf("%s: %s: %v %s", law.name, property, v.Status, v.Reason)
+			}
+		}
+	}
+}
+
 func TestMissingLinesLeaveHeldOpen(t *testing.T) {
 	var tp tape
 	tp.held("a", 0, 1, 0)
