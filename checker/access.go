@@ -6,7 +6,7 @@ import "github.com/lockfault/lockfault/checker/history"
 // judges ask for most: to look at the event itself, of which there may be millions, takes several times as long.
 type access struct {
 	event   int32
-	lease   name
+	lease   name // if the event names none, the one that its client was granted last
 	by      name
 	data    int32 // number of the resource and what it holds, together
 	version int64
@@ -44,8 +44,8 @@ func (c *Case) at(a *access) *history.Event { return &c.Events[a.event] }
 // sectionKey tells sections apart: it is 0, 1 or 2 modulo 3 for that of a lease, of a client and of a single access.
 type sectionKey int64
 
-// section says which section an access belongs to: that of its lease or, in a history without leases, of its client. An
-// access of which neither is known stands alone.
+// section says which section an access belongs to: that of its lease or, if its client names none and was granted none, of
+// its client. An access of which neither is known stands alone.
 func (a *access) section() sectionKey {
 	switch {
 	case a.lease != 0:

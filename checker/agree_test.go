@@ -110,21 +110,27 @@ func TestSweepAndPorcupineAgreeOnExclusion(t *testing.T) {
 	}
 }
 
-// drawAccesses draws grants and the log of a register, in any order.
+// drawAccesses draws grants and the log of a register, in any order. A client may be granted the lock again if it names no
+// leases.
 func drawAccesses(t *rapid.T) []history.Event {
 	var events []history.Event
 	version := int64(rapid.IntRange(0, 2).Draw(t, "initial"))
 	granted := map[string]bool{}
+	named := rapid.Bool().Draw(t, "leases are named")
 	for i := range rapid.IntRange(1, 12).Draw(t, "accesses") {
 		client := rapid.SampledFrom([]string{"A", "B", "C", "D"}).Draw(t, "client")
+		lease := ""
+		if named {
+			lease = client
+		}
 		if !granted[client] && rapid.Bool().Draw(t, "granted first") {
-			granted[client] = true
+			granted[client] = named
 			events = append(events,
-				history.Event{Process: client, Op: history.Acquire, Type: history.Invoke, Lease: client},
-				history.Event{Process: client, Op: history.Acquire, Type: history.Ok, Lease: client})
+				history.Event{Process: client, Op: history.Acquire, Type: history.Invoke, Lease: lease},
+				history.Event{Process: client, Op: history.Acquire, Type: history.Ok, Lease: lease})
 			continue
 		}
-		e := history.Event{Process: "R", Role: history.Resource, By: client, Lease: client, Time: time.Duration(i)}
+		e := history.Event{Process: "R", Role: history.Resource, By: client, Lease: lease, Time: time.Duration(i)}
 		e.Op = rapid.SampledFrom([]history.Op{history.Read, history.Write}).Draw(t, "operation")
 		e.Type = rapid.SampledFrom([]history.Type{history.Ok, history.Ok, history.Ok, history.Fail}).Draw(t, "outcome")
 		if e.Op == history.Write && e.Type == history.Ok {

@@ -31,6 +31,7 @@ type client struct {
 
 	lease     string // the one it used last
 	leaseName name
+	granted   name // the lease that it was granted last, given up or not
 }
 
 // place is where a resource keeps data.
@@ -110,11 +111,15 @@ func (d *digest) addHarness(e *history.Event) (err error) {
 	return err
 }
 
-// addAccess names what an event of a resource is about. Most are by a client under the lease that it used last.
+// addAccess names what an event of a resource is about. Most are by a client under the lease that it used last. One that
+// names no lease is under the one that its client was granted last, however late: nothing else tells its sections apart.
 func (d *digest) addAccess(e *history.Event) {
 	a := access{event: int32(e.Index), version: e.Version, kind: accessKindOf(e)}
 	if c := d.known(e.By); c != nil {
-		a.by, a.lease = c.name, d.leaseName(c, e.Lease)
+		a.by, a.lease = c.name, c.granted
+		if e.Lease != "" {
+			a.lease = d.leaseName(c, e.Lease)
+		}
 	} else {
 		a.by, a.lease = d.intern(e.By), d.intern(e.Lease)
 	}
@@ -223,6 +228,7 @@ func (d *digest) grant(call *Call, e *history.Event, c *client) error {
 	}
 	d.granted[call.Lease] = int32(len(d.Grants))
 	c.holding = append(c.holding, &d.Grants[len(d.Grants)-1])
+	c.granted = call.Lease
 	return nil
 }
 

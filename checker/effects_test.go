@@ -74,11 +74,48 @@ var effectsLaws = []law{
 			2..3   A acquire ok lease=a2
 			3.1    R write ok lease=a2 by=A version=1
 			4      R write ok lease=a1 by=A version=2`, Violated, "", nil},
-	{"without leases a client is a section", `
+	{"without leases a grant is a section", `
+			0..1     A acquire ok
+			1.1      R read ok by=A
+			1.2      R write ok by=A version=1
+			1.3..2   A release ok
+			2..3     B acquire ok
+			3.1      R read ok by=B version=1
+			3.2      R write ok by=B version=2
+			3.3..4   B release ok
+			4..5     A acquire ok
+			5.1      R read ok by=A version=2
+			5.2      R write ok by=A version=3`, Held, "3 writes applied in 3 sections, each as one atomic step", nil},
+	{"though the clients name leases and the resource does not", `
+			0..1     A acquire ok lease=a1
+			1.1      R read ok by=A
+			1.2      R write ok by=A version=1
+			2..3     B acquire ok lease=b
+			3.1      R write ok by=B version=2
+			4..5     A acquire ok lease=a2
+			5.1      R read ok by=A version=2
+			5.2      R write ok by=A lease=a2 version=3`, Held, "3 writes applied in 3 sections, each as one atomic step", nil},
+	{"however late the access", `
+			0..1     A acquire ok
+			1.1      R read ok by=A
+			1.3..2   A release ok
+			2..3     B acquire ok
+			3.1      R write ok by=B version=1
+			3.2..4   B release ok
+			5        R write ok by=A version=2`,
+		Violated, "A's write at 5.000 s was applied after B's at 3.100 s, which A had not seen: it last saw version 0, read at 1.100 s", nil},
+	{"and blind", `
+			0..1     A acquire ok
+			1.3..2   A release ok
+			2..3     B acquire ok
+			3.1      R write ok by=B version=1
+			5        R write ok by=A version=2`,
+		Violated, "A's write at 5.000 s was applied after B's at 3.100 s, which A had not seen: it last saw version 0, when granted at 1.000 s", nil},
+	{"without a grant either, a client is a section", `
 			0..1   A acquire ok lease=a
-			1.1    R read ok by=A
+			1.1    R read ok by=C
 			1.2    R write ok by=B version=1
-			1.3    R write ok by=A version=2`, Violated, "", nil},
+			1.3    R write ok by=C version=2`, Violated, "", nil},
 	{"a register that started with writes", `
 			0..1   A acquire ok lease=a
 			1.1    R read ok lease=a by=A version=7

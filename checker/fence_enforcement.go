@@ -29,7 +29,7 @@ func judgeFenceEnforcement(c *Case) Verdict {
 			highest = append(highest, nil)
 		}
 		if high := highest[a.data]; high != nil {
-			if top := c.at(high).Fence; e.Fence < top || e.Fence == top && !sameHolder(a, high) {
+			if top := c.at(high).Fence; e.Fence < top || e.Fence == top && !c.sameHolder(a, high) {
 				return outranked(e, c.at(high))
 			}
 		}
@@ -44,11 +44,11 @@ func judgeFenceEnforcement(c *Case) Verdict {
 // fencedWrite tells whether an access is a write with a fence that was applied.
 func (c *Case) fencedWrite(a *access) bool { return a.kind == writeOk && c.at(a).Fence != 0 }
 
-func sameHolder(a, b *access) bool {
+func (c *Case) sameHolder(a, b *access) bool {
 	if a.by != 0 && b.by != 0 {
 		return a.by == b.by
 	}
-	return a.lease == b.lease
+	return c.at(a).Lease == c.at(b).Lease
 }
 
 func outranked(low, high *history.Event) Verdict {

@@ -69,6 +69,10 @@ func TestLowerFencesAreNotApplied(t *testing.T) {
 			0..1   A acquire ok lease=a fence=33
 			2      R write ok lease=a fence=33 version=1
 			3      R write ok lease=a fence=33 version=2`, Held, "", nil},
+		{"one fence of whom nobody tells", `
+			0..1   A acquire ok fence=33
+			2      R write ok by=A fence=33 version=1
+			3      R write ok fence=33 version=2`, Held, "", nil},
 		{"one fence of two leases", `
 			0..1   A acquire ok lease=a fence=33
 			2      R write ok lease=a fence=33 version=1
