@@ -62,9 +62,10 @@
 //	{"index":6,"time_ns":2000000,"process":"test","role":"harness","type":"info","op":"end"}
 //
 // A call that times out or breaks off is info, not fail: it may have happened. Who logs without leases is understood as
-// long as each client releases what it acquired last. Exclusion needs only acquire and release; effects and fence
-// enforcement need the lines of the resource, in its own order, as from a trigger or its log. Fields in another order, or
-// with spaces, are read too, but some fifteen times as slowly.
+// long as each client releases what it acquired last, of the lock that the release names if it names one; what a resource
+// did for a client is taken for part of what followed from its last grant. Exclusion needs only acquire and release; effects
+// and fence enforcement need the lines of the resource, in its own order, as from a trigger or its log. Fields in another
+// order, or with spaces, are read too, but some fifteen times as slowly.
 //
 // # Jepsen
 //
