@@ -10,6 +10,9 @@
 // later still may have believed until then: that is nobody's violation, but while it may be, another's hold leaves exclusion
 // undecided. Where the release is not recorded, only what the holder did under the lease counts against anybody.
 //
+// A write of unknown outcome may have been applied at any time since it began. It counts against nobody, but where it may
+// matter nothing is held; nor is it where versions show that a write is not on record.
+//
 // A recording has no reads. What another wrote between a grant and the holder's first write may have been read before that
 // write, so effects is undecided then; between two writes of one lease, it is violated.
 package certain

@@ -463,6 +463,31 @@ func TestAHoleInTheVersionsLeavesHeldOpen(t *testing.T) {
 	}
 }
 
+// TestASectionWithoutAGrantOnRecordIsJudged by its writes, and may have begun at any time.
+func TestASectionWithoutAGrantOnRecordIsJudged(t *testing.T) {
+	for _, law := range []struct {
+		name   string
+		writes []float64
+		want   checker.Status
+	}{
+		{"around another's write", []float64{4, 6}, checker.Violated},
+		{"after it", []float64{6}, checker.Undecided},
+		{"before it", []float64{3, 4}, checker.Held},
+	} {
+		var tp tape
+		for _, at := range law.writes {
+			tp.wrote("a", 0, at, 0, 0)
+		}
+		tp.held("b", 4.5, 8, 0)
+		tp.wrote("b", 4.5, 5, 0, 0)
+		tp.ends("a", "b")
+		v := judge(t, &tp, ms)[checker.Effects]
+		if v.Status != law.want || law.want == checker.Undecided && !strings.Contains(v.Reason, "not on record") {
+			t.Errorf("%s: %v %s", law.name, v.Status, v.Reason)
+		}
+	}
+}
+
 func TestMissingLinesLeaveHeldOpen(t *testing.T) {
 	var tp tape
 	tp.held("a", 0, 1, 0)

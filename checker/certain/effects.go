@@ -12,7 +12,7 @@ import (
 // section is what one lease wrote to one piece of data.
 type section struct {
 	*lease
-	grant moment // when it was known
+	grant moment // when it was known; at any time if it is not on record
 	first call   // the write that ended first
 	end   call   // the last write
 }
@@ -53,9 +53,7 @@ func judgeEffects(t *trail) checker.Verdict {
 			n++
 		}
 		for name, s := range own {
-			if of.acquire != nil {
-				sections[name] = append(sections[name], s)
-			}
+			sections[name] = append(sections[name], s)
 		}
 		for _, w := range of.unknown {
 			unknown[data(w)] = append(unknown[data(w)], t.sectionOf(of, t.call(of, w)))
@@ -64,7 +62,7 @@ func judgeEffects(t *trail) checker.Verdict {
 	if n == 0 {
 		return undecided("no write was recorded")
 	}
-	open := 0
+	open, ungranted := 0, 0
 	var unread *section // one that may have read after another's write
 	var doubtful *call
 	for _, name := range sortedKeys(writes) {
@@ -81,6 +79,9 @@ func judgeEffects(t *trail) checker.Verdict {
 			}
 			if in.possible(s) {
 				open++
+				if s.acquire == nil {
+					ungranted++
+				}
 			}
 		}
 		if v, ok := byVersions(writes[name]); ok {
@@ -95,6 +96,9 @@ func judgeEffects(t *trail) checker.Verdict {
 	}
 	if unread != nil {
 		return t.unread(unread, intruders(writes[data(unread.end.Line)]).certain(unread.grant.latest, unread))
+	}
+	if ungranted > 0 {
+		return undecided("no write certainly came into another's section, but %s granted at a time that is not on record, perhaps before others' writes", were(ungranted, "section"))
 	}
 	if open > 0 {
 		return undecided("no write certainly came into another's section, but %s too close to others' writes for these clocks to tell", were(open, "section"))
