@@ -77,6 +77,16 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 			4..5     A release ok on=l1
 			6..7     B acquire ok on=l1
 			8..9     A release ok on=l2`, Held, "5 operations", nil},
+		{"who was told of the loss is refused a release", `
+			0..1   A acquire ok lease=a
+			2      A lost info lease=a
+			3..4   A release fail lease=a
+			5..6   B acquire ok lease=b`, Held, "", nil},
+		{"and so is who names no lease", `
+			0..1   A acquire ok
+			2      A lost info
+			3..4   A release fail
+			5..6   B acquire ok`, Held, "", nil},
 		{"a release that names its lease alone is of the lock that this is of", `
 			0..1   A acquire ok lease=a on=l
 			2..3   A release ok lease=a

@@ -80,7 +80,8 @@ func (c *Case) operation(call *Call, object linear.Object) (lockmodel.Op, bool) 
 // A release without a lease name is by the owner that the latest acquire made which was not certainly refused, so that one
 // tried again after an unknown outcome is by the same owner.
 //
-// A lease that ends by itself lapses: from the death of its client on, or from the end that its client knew last.
+// A lease that ends by itself lapses: from the death of its client on, from the end that its client knew last, or from when
+// its client was told that it was lost.
 type owners struct {
 	*Case
 	reentrant bool
@@ -179,10 +180,14 @@ func (o *owners) extend(l *ownedLease, call *Call) {
 // lock knows by its name acquired later.
 func (o *owners) lapse() {
 	for _, l := range o.order {
-		if g := o.grantOf(o.Calls[l.call].Lease); o.reentrant && g != nil && g.released() {
+		g := o.grantOf(o.Calls[l.call].Lease)
+		if o.reentrant && g != nil && g.released() {
 			continue
 		}
 		then := l.until
+		if g != nil && g.last().Why == Told {
+			then = min(then, int64(g.last().To))
+		}
 		if died := o.diedAt(l.client); died != forever {
 			then = min(then, int64(died))
 		}
