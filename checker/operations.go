@@ -35,6 +35,9 @@ func (c *Case) operations(object linear.Object) []*objectHistory {
 			all = append(all, h)
 		}
 		owners.began(call, h, op.Owner, i)
+		if call.Kind == release {
+			owners.gaveBack(h, op.Owner, int32(len(h.ops)))
+		}
 		h.ops, h.calls = append(h.ops, op), append(h.calls, int32(i))
 	}
 	owners.lapse()
@@ -88,6 +91,7 @@ type owners struct {
 	fresh     int32
 	leases    map[name]*ownedLease
 	latest    map[tenancy]*ownedLease
+	owned     map[int32]*ownedLease // by owner, of a lock that does not know its clients
 	order     []*ownedLease
 }
 
@@ -101,11 +105,14 @@ type ownedLease struct {
 	call    int
 	history *objectHistory
 	until   int64 // the end that its client knew last, lockmodel.Never if none
+
+	releases []int32 // places in the history; not of a lock that knows its clients
+	again    bool    // its owner acquired more than once, or released before
 }
 
 func (c *Case) newOwners(reentrant bool) *owners {
 	return &owners{Case: c, reentrant: reentrant, fresh: int32(len(c.texts)), leases: map[name]*ownedLease{},
-		latest: map[tenancy]*ownedLease{}}
+		latest: map[tenancy]*ownedLease{}, owned: map[int32]*ownedLease{}}
 }
 
 // of is the owner in a call on a lock, and the lock. A release that names none gives back the one that its lease is of.
@@ -154,10 +161,29 @@ func (o *owners) began(call *Call, h *objectHistory, owner int32, place int) {
 	l := &ownedLease{client: call.Client, owner: owner, call: place, history: h, until: lockmodel.Never}
 	o.order = append(o.order, l)
 	o.latest[tenancy{call.Client, h.resource}], o.latest[tenancy{call.Client, unnamed}] = l, l
+	if !o.reentrant {
+		if before := o.owned[owner]; before != nil {
+			before.again, l.again = true, true
+		}
+		o.owned[owner] = l
+	}
 	if call.Lease != 0 {
 		o.leases[call.Lease] = l
 	}
 	o.extend(l, call)
+}
+
+// gaveBack takes note of a release that was tried.
+func (o *owners) gaveBack(h *objectHistory, owner, place int32) {
+	if o.reentrant {
+		return
+	}
+	switch l := o.owned[owner]; {
+	case l == nil:
+		o.owned[owner] = &ownedLease{again: true}
+	case l.history == h:
+		l.releases = append(l.releases, place)
+	}
 }
 
 // follow takes note of an extension.
@@ -192,11 +218,42 @@ func (o *owners) lapse() {
 			then = min(then, int64(died))
 		}
 		if then != lockmodel.Never {
-			l.history.ops = append(l.history.ops, lockmodel.Lapse(l.owner, then))
-			l.history.calls = append(l.history.calls, int32(l.call))
+			l.lapse(then, o.Calls[l.call].Outcome == history.Ok)
 		}
 	}
 }
+
+// lapse adds the end of a lease by itself. An owner's operations come one after the other, and so must its lapse with its
+// releases. Of an owner that acquired once, and before it released:
+//
+//   - If a release succeeded, it took the only hold there was, so that the lease did not lapse before it, and after it had
+//     nothing to end.
+//   - If a release with unknown outcome was called by then, it can end the hold whenever the lapse can.
+//   - Else, if the acquire succeeded, nothing but the lapse can end the hold, so a release that was refused while it was
+//     due was refused after it: it may as well have been called then.
+func (l *ownedLease) lapse(then int64, granted bool) {
+	h, refused := l.history, none
+	if !l.again {
+		for _, i := range l.releases {
+			switch op := &h.ops[i]; {
+			case op.Outcome == history.Ok, op.Outcome == history.Info && op.Call <= then:
+				return
+			case granted && op.Outcome == history.Fail && op.Call <= then && then <= op.Return:
+				refused = i
+			}
+		}
+	}
+	op, call := lockmodel.Lapse(l.owner, then), int32(l.call)
+	if refused != none { // it takes the other's place, so as to come before it
+		h.ops[refused].Call = then
+		op, h.ops[refused] = h.ops[refused], op
+		call, h.calls[refused] = h.calls[refused], call
+	}
+	h.ops, h.calls = append(h.ops, op), append(h.calls, call)
+}
+
+// none is the place of no operation.
+const none = int32(-1)
 
 // sort puts the operations in the order of their calls, and numbers the owners.
 func (h *objectHistory) sort() {
