@@ -197,6 +197,7 @@ func TestSectionsAreSteps(t *testing.T) {
 	checkObject(t, "inventory", linear.Options{Stock: 3}, []law{
 		{"sold", with("3", "2", "2"), Held, "2 operations in a legal order", nil},
 		{"oversold", with("3", "2", "3"), Violated, "no order of these is legal", nil},
+		{"a stock that is no number of things", with("-1", "2", "2"), Violated, "no order of these is legal", nil},
 		{"sold by two at once", strings.NewReplacer("value=0", "value=3", "%OUTCOME", "ok").Replace(torn), Violated, "", nil},
 	})
 }

@@ -100,9 +100,7 @@ func (c *Case) addSection(h *objectHistory, v *visit, object linear.Object) {
 		}
 	case object.Takes && (v.writes == 1 || v.outcome == history.Ok):
 		op.Kind, op.Arg = lockmodel.Take, v.wrote
-		if v.reads == 0 {
-			op.Value = lockmodel.Untold
-		}
+		op.Untold = v.reads == 0
 	case v.reads == 0 && !object.Takes:
 		h.gap = fmt.Sprintf("%s wrote at %s without having read, so nobody knows what it added", c.text(first.Client), at(first.Asked))
 		return

@@ -65,7 +65,7 @@ func Inventory(stock int64) Spec[int64] {
 		Title: "inventory",
 		Init:  stock,
 		Happen: func(now int64, op *Op) (int64, bool) {
-			told := op.Value == now || op.Value == Untold || op.Return == Never
+			told := op.Value == now || op.Untold || op.Return == Never
 			switch {
 			case op.Kind == Read:
 				return now, op.Value == now

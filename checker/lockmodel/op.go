@@ -24,19 +24,15 @@ const (
 	Read  // Value: what was read
 	Write // Arg: the fence, Value: what was written
 	Add   // Arg: how much was added, Value: what the section had found
-	Take  // Arg: how much was taken, Value: the stock before, or Untold
+	Take  // Arg: how much was taken, Value: the stock before, unless Untold
 )
 
 var kindNames = [...]string{"acquire", "release", "read", "write", "add", "take"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-const (
-	// Never is the return of an operation with unknown outcome: it may take effect at any time after its call.
-	Never = int64(math.MaxInt64)
-	// Untold stands for a stock that the caller was not told.
-	Untold = int64(-1)
-)
+// Never is the return of an operation with unknown outcome: it may take effect at any time after its call.
+const Never = int64(math.MaxInt64)
 
 // Op is one operation on one object, in 40 bytes. It takes effect at one instant of the closed interval from Call to
 // Return, so an operation that is called at the instant at which another returns may come before it.
@@ -46,6 +42,7 @@ type Op struct {
 	Owner        int32        // as the object tells its callers apart; numbered from 0
 	Kind         Kind         //
 	Outcome      history.Type // Ok, Fail or Info. An Info returns Never
+	Untold       bool         // of a Take: nobody was told the stock
 }
 
 // Owners is one more than the greatest owner.
