@@ -32,6 +32,7 @@ func judgeLinearizable(c *Case, object linear.Object, budget linear.Budget) Verd
 	var open Verdict
 	for _, h := range histories {
 		total += len(h.ops)
+		h.fromStart()
 		if h.gap != "" {
 			open = undecided("the history of %s could not be decided: %s", h.of(c), h.gap)
 			continue

@@ -124,6 +124,12 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 			2..3   A acquire info on=l2
 			4..5   A release ok on=l1
 			6..7   B acquire ok on=l1`, Held, "4 operations", nil},
+		{"late, by the clock", `
+			3000000000..3000000001   A acquire ok lease=a
+			3000000002..3000000003   B acquire ok lease=b`, Violated, "two holds overlap", nil},
+		{"longer than anybody waits", `
+			0..1                     A acquire ok lease=a
+			3000000002..3000000003   A release ok lease=a`, Undecided, "it lasts more than 73 years", nil},
 		{"nothing granted", "0..1 A acquire fail", Undecided, "no acquire succeeded", nil},
 	})
 	checkObject(t, "mutex", linear.Options{Refusal: lockmodel.Strict}, []law{

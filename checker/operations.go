@@ -255,6 +255,30 @@ func (l *ownedLease) lapse(then int64, granted bool) {
 // none is the place of no operation.
 const none = int32(-1)
 
+// longest is the longest that a history of an object may last, in nanoseconds: 73 years. Its judges double instants.
+const longest = int64(1)<<61 - 2
+
+// fromStart counts the time from the first call on, so that it does not matter how late that was. A lapse after all that
+// there can be is put last.
+func (h *objectHistory) fromStart() {
+	if len(h.ops) == 0 {
+		return
+	}
+	start := h.ops[0].Call
+	since := func(instant int64) int64 { return int64(min(uint64(instant)-uint64(start), uint64(longest+1))) }
+	for i := range h.ops {
+		op := &h.ops[i]
+		op.Call = since(op.Call)
+		if op.Return == lockmodel.Never {
+			op.Call = min(op.Call, longest)
+			continue
+		}
+		if op.Return = since(op.Return); op.Return > longest {
+			h.gap = "it lasts more than 73 years"
+		}
+	}
+}
+
 // sort puts the operations in the order of their calls, and numbers the owners.
 func (h *objectHistory) sort() {
 	order := make([]int32, len(h.ops))
