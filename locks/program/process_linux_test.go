@@ -63,8 +63,8 @@ func TestGroupsStandStillAsAWhole(t *testing.T) {
 	if err := g.Continue(); err != nil {
 		t.Fatal(err)
 	}
-	if !p.Quit() {
-		t.Error("it did not go on")
+	if _, err := syscall.Wait4(pid, &status, syscall.WCONTINUED, nil); err != nil || !status.Continued() {
+		t.Errorf("status %v, %v", status, err)
 	}
 	if err := p.Close(); err != nil {
 		t.Error(err)
