@@ -23,8 +23,8 @@
 //
 // A model of the data behind the lock is held against what its clients saw: each read and write of a register by itself; of
 // a counter or an inventory each section as one step, from its first access to its last, in which it adds what it wrote
-// beyond what it had found, or takes what it wrote. Only its first read counts; and what a client does without a lease is one
-// section, so that such a history is no matter for these two models. What a section added that wrote without having read is
+// beyond what it had found, or takes what it wrote. What it reads after it wrote does not count. What a client does under no
+// lease stands alone, each access by itself. What a section added that wrote without having read is
 // not known, so a counter's history with one is undecided; a write that was refused is none.
 //
 // The other properties (ownership, expiry, progress, availability) weigh what else may explain an outcome. Some of them

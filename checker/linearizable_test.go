@@ -198,6 +198,16 @@ func TestSectionsAreSteps(t *testing.T) {
 			2..3   A read ok lease=a on=n value=0
 			4..5   A write ok lease=a on=n value=1
 			6..7   A write info lease=a on=n value=2`, Undecided, "may not have happened", nil},
+		{"two reads in one section that differ", `
+			0..1   A acquire ok lease=a
+			2..3   A read ok lease=a on=n value=0
+			4..5   A read ok lease=a on=n value=999
+			6..7   A write ok lease=a on=n value=1`, Undecided, "A's section at 2.000 s read one value and then another", nil},
+		{"who reads under no lease", with("0", "1", "2") + "\n5..5.5 C read ok on=n value=1\n13..14 C read ok on=n value=2", Held, "", nil},
+		{"and sees the counter go back", with("0", "1", "2") + "\n13..14 C read ok on=n value=2\n15..16 C read ok on=n value=1",
+			Violated, "no order of these is legal", nil},
+		{"who writes under no lease", with("0", "1", "2") + "\n13..14 C read ok on=n value=2\n15..16 C write ok on=n value=3",
+			Undecided, "C wrote at 15.000 s without having read", nil},
 		{"a counter that was never there", with("3", "4", "5"), Violated, "no order of these is legal", nil},
 	})
 	checkObject(t, "inventory", linear.Options{Stock: 3}, []law{

@@ -13,6 +13,7 @@ type visit struct {
 	first, last int32 // places in Calls
 	reads       int
 	found       int64 // by the first read that succeeded
+	torn        bool  // another read, before it wrote, found something else
 	writes      int
 	wrote       int64 // value of the last write that may have happened; of an inventory, all that may have been taken
 	outcome     history.Type
@@ -35,7 +36,7 @@ func (c *Case) sectionOperations(object linear.Object) []*objectHistory {
 		if op := c.op(call); op != history.Read && op != history.Write {
 			continue
 		}
-		k := key{call.Lock, sectionKey(call.Client)*3 + 1}
+		k := key{call.Lock, sectionKey(i)*3 + 2} // under no lease it stands alone: nothing tells where a section would end
 		if call.Lease != 0 {
 			k.section = sectionKey(call.Lease) * 3
 		}
@@ -68,8 +69,13 @@ func (c *Case) visit(v *visit, call *Call, object linear.Object) {
 	known := call.Outcome == history.Ok
 	switch {
 	case c.op(call) == history.Read:
-		if known && v.reads == 0 && v.writes == 0 {
-			v.reads, v.found = 1, c.Events[call.Done].Value
+		if !known || v.writes > 0 {
+			break
+		}
+		value := c.Events[call.Done].Value
+		v.torn = v.torn || v.reads > 0 && value != v.found
+		if v.reads++; v.reads == 1 {
+			v.found = value
 		}
 	case call.Outcome == history.Fail:
 	default:
@@ -91,6 +97,9 @@ func (c *Case) addSection(h *objectHistory, v *visit, object linear.Object) {
 	op := lockmodel.Op{Call: int64(first.Asked), Return: int64(c.ended(last)), Owner: int32(len(h.ops)), Outcome: v.outcome}
 	op.Value = v.found
 	switch {
+	case v.torn:
+		h.gap = fmt.Sprintf("%s's section at %s read one value and then another, so that it was no single step", c.text(first.Client), at(first.Asked))
+		return
 	case v.writes == 0 && v.reads == 0:
 		return
 	case v.writes == 0:

@@ -64,6 +64,7 @@ func judgeEffects(t *trail) checker.Verdict {
 	}
 	open, ungranted := 0, 0
 	var unread *section // one that may have read after another's write
+	var come *call      // that write
 	var doubtful *call
 	for _, name := range sortedKeys(writes) {
 		in := intruders(writes[name])
@@ -74,8 +75,10 @@ func judgeEffects(t *trail) checker.Verdict {
 					w.Client, name, t.tell(w.Line, w.Ended), s.end.Client, t.tell(s.first.Line, s.first.Ended), t.tell(s.end.Line, s.end.Began)),
 					s.first.Line, w.Line, s.end.Line)
 			}
-			if unread == nil && in.certain(s.grant.latest, s) != nil {
-				unread = s
+			if unread == nil {
+				if come = in.certain(s.grant.latest, s); come != nil {
+					unread = s
+				}
 			}
 			if in.possible(s) {
 				open++
@@ -95,7 +98,7 @@ func judgeEffects(t *trail) checker.Verdict {
 		return t.doubt(doubtful, "in another's section, or with another's write in its own")
 	}
 	if unread != nil {
-		return t.unread(unread, intruders(writes[data(unread.end.Line)]).certain(unread.grant.latest, unread))
+		return t.unread(unread, come)
 	}
 	if ungranted > 0 {
 		return undecided("no write certainly came into another's section, but %s granted at a time that is not on record, perhaps before others' writes", were(ungranted, "section"))

@@ -120,8 +120,9 @@ func (t *trail) reentered(grants []hold) (calls []call, open bool) {
 	return calls, open
 }
 
-// judgeFenceEnforcement: no write was applied after one with a greater fence, or with the same of another holder. Versions tell the order where the data gave
-// them, else clocks do. A write of unknown outcome is no sign against anybody, but where it may be out of order nothing holds.
+// judgeFenceEnforcement: no write was applied after one with a greater fence, or with the same of another holder. Versions
+// tell the order where the data gave them, else clocks do. A write of unknown outcome is no sign against anybody, but where it
+// may be out of order nothing holds.
 func judgeFenceEnforcement(t *trail) checker.Verdict {
 	registers := map[string][]call{}
 	fenced := 0
