@@ -41,17 +41,14 @@ func accessKindOf(e *history.Event) accessKind {
 // at is the event of an access.
 func (c *Case) at(a *access) *history.Event { return &c.Events[a.event] }
 
-// sectionKey tells sections apart: it is 0, 1 or 2 modulo 3 for that of a lease, of a client and of a single access.
+// sectionKey tells sections apart: it is even for that of a lease, odd for that of a single access.
 type sectionKey int64
 
-// section says which section an access belongs to: that of its lease or, if its client names none and was granted none, of
-// its client. An access of which neither is known stands alone.
+// section says which section an access belongs to: that of its lease. An access under no lease stands alone, since nothing
+// says that its client took it and another one for a whole.
 func (a *access) section() sectionKey {
-	switch {
-	case a.lease != 0:
-		return sectionKey(a.lease) * 3
-	case a.by != 0:
-		return sectionKey(a.by)*3 + 1
+	if a.lease != 0 {
+		return sectionKey(a.lease) * 2
 	}
-	return sectionKey(a.event)*3 + 2
+	return sectionKey(a.event)*2 + 1
 }

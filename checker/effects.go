@@ -15,7 +15,7 @@ var effects = Property{
 // judgeEffects judges each register by what its own log says was applied. What the resource refused had no effect. Whether
 // sections that use several registers are atomic in all of them at once is not asked.
 //
-// A section is all applied accesses under one lease; one whose writes were all refused is aborted and does not count. A
+// A section is all applied accesses under one lease, or one access under none; one whose writes were all refused is aborted and does not count. A
 // section that starts with a write is taken to know the version of the time of its grant, as if it had read then: a write
 // that comes late and blind over another's is stale, though a serial order would excuse it. The rules:
 //

@@ -111,11 +111,16 @@ var effectsLaws = []law{
 			3.1      R write ok by=B version=1
 			5        R write ok by=A version=2`,
 		Violated, "A's write at 5.000 s was applied after B's at 3.100 s, which A had not seen: it last saw version 0, when granted at 1.000 s", nil},
-	{"without a grant either, a client is a section", `
+	{"without a grant either, each access stands alone", `
 			0..1   A acquire ok lease=a
 			1.1    R read ok by=C
 			1.2    R write ok by=B version=1
-			1.3    R write ok by=C version=2`, Violated, "", nil},
+			1.3    R write ok by=C version=2`, Held, "2 writes applied in 3 sections, each as one atomic step", nil},
+	{"and may fall into a section", `
+			0..1   A acquire ok lease=a
+			1.1    R read ok lease=a by=A
+			1.2    R write ok by=B version=1
+			1.3    R write ok lease=a by=A version=2`, Violated, "A's write at 1.300 s was applied after B's at 1.200 s, which A had not seen: it last saw version 0, read at 1.100 s", nil},
 	{"a register that started with writes", `
 			0..1   A acquire ok lease=a
 			1.1    R read ok lease=a by=A version=7

@@ -33,15 +33,15 @@ type places struct {
 }
 
 func (p *places) of(key sectionKey) int32 {
-	if key%3 == 0 && int(key/3) < len(p.leased) {
-		return p.leased[key/3]
+	if key%2 == 0 && int(key/2) < len(p.leased) {
+		return p.leased[key/2]
 	}
 	return p.others[key]
 }
 
 func (p *places) set(key sectionKey, place int32) {
-	if key%3 == 0 && int(key/3) < len(p.leased) {
-		p.leased[key/3] = place
+	if key%2 == 0 && int(key/2) < len(p.leased) {
+		p.leased[key/2] = place
 		return
 	}
 	p.others[key] = place
