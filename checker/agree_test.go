@@ -53,10 +53,10 @@ func drawLocking(t *rapid.T) []history.Event {
 	return events
 }
 
-// checkMany judges a hundred random histories, or as many as the environment asks for (make check-slow).
-func checkMany(t *testing.T, compare func(*rapid.T)) {
+// checkMany judges a few random histories, or as many as the environment asks for (make check-slow).
+func checkMany(t *testing.T, few int, compare func(*rapid.T)) {
 	t.Helper()
-	for range histories(t, 100) / 100 {
+	for range histories(t, few) / 100 {
 		rapid.Check(t, compare)
 	}
 }
@@ -77,7 +77,7 @@ func histories(t *testing.T, few int) int {
 
 func TestSweepAndPorcupineAgreeOnExclusion(t *testing.T) {
 	seen := map[bool]int{}
-	checkMany(t, func(t *rapid.T) {
+	checkMany(t, 100, func(t *rapid.T) {
 		c, err := NewCase(drawLocking(t))
 		if err != nil {
 			t.Fatal(err)
@@ -110,14 +110,15 @@ func TestSweepAndPorcupineAgreeOnExclusion(t *testing.T) {
 	}
 }
 
-// drawAccesses draws grants and the log of a register, in any order. A client may be granted the lock again if it names no
-// leases.
+// drawAccesses draws grants and the logs of a few registers, in any order. A client may be granted the lock again if it names
+// no leases.
 func drawAccesses(t *rapid.T) []history.Event {
 	var events []history.Event
-	version := int64(rapid.IntRange(0, 2).Draw(t, "initial"))
+	registers := []string{"x", "y", "z"}[:rapid.IntRange(1, 3).Draw(t, "registers")]
+	version := map[string]int64{"x": int64(rapid.IntRange(0, 2).Draw(t, "initial"))}
 	granted := map[string]bool{}
 	named := rapid.Bool().Draw(t, "leases are named")
-	for i := range rapid.IntRange(1, 12).Draw(t, "accesses") {
+	for range rapid.IntRange(1, 16).Draw(t, "accesses") {
 		client := rapid.SampledFrom([]string{"A", "B", "C", "D"}).Draw(t, "client")
 		lease := ""
 		if named {
@@ -130,100 +131,143 @@ func drawAccesses(t *rapid.T) []history.Event {
 				history.Event{Process: client, Op: history.Acquire, Type: history.Ok, Lease: lease})
 			continue
 		}
-		e := history.Event{Process: "R", Role: history.Resource, By: client, Lease: lease, Time: time.Duration(i)}
+		e := history.Event{Process: "R", Role: history.Resource, By: client, Lease: lease}
+		e.Resource = rapid.SampledFrom(registers).Draw(t, "register")
 		e.Op = rapid.SampledFrom([]history.Op{history.Read, history.Write}).Draw(t, "operation")
 		e.Type = rapid.SampledFrom([]history.Type{history.Ok, history.Ok, history.Ok, history.Fail}).Draw(t, "outcome")
 		if e.Op == history.Write && e.Type == history.Ok {
-			version++
+			version[e.Resource]++
 		}
-		e.Version = version
+		e.Version = version[e.Resource]
 		events = append(events, e)
 	}
+	pace := rapid.IntRange(1, 3).Draw(t, "events at one time")
 	for i := range events {
-		events[i].Index, events[i].Time = i, time.Duration(i)
+		events[i].Index, events[i].Time = i, time.Duration(i/pace)
 	}
 	return events
 }
 
 func TestRulesPorcupineAndConflictGraphAgreeOnEffects(t *testing.T) {
-	seen := map[bool]int{}
-	checkMany(t, func(t *rapid.T) {
+	seen := map[string]int{}
+	checkMany(t, 4000, func(t *rapid.T) {
 		c, err := NewCase(drawAccesses(t))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, log := range registers(c) {
+		logs := registers(c)
+		if len(logs) == 0 {
+			return
+		}
+		found := "atomic"
+		for _, log := range logs {
 			if log.gap != "" {
 				t.Fatal(log.gap)
 			}
-			atomic := len(log.breaches) == 0
-			seen[atomic]++
-			if legal := porcupine.CheckOperations(SectionRegister(log.initial), log.operations()); legal != atomic {
-				t.Errorf("the rules say atomic %v, porcupine says %v", atomic, legal)
-			}
-			if serial := !cyclic(log); serial != atomic {
-				t.Errorf("the rules say atomic %v, the conflict graph says %v", atomic, serial)
+			if len(log.breaches) > 0 {
+				found = "broken in one register"
 			}
 		}
+		whole := newSpans(c, logs)
+		graph, cycle := whole.firstCycle()
+		if cycle != nil && found == "atomic" {
+			found = "broken over several registers"
+			if shortest := shortestCycle(whole, cycle); shortest != sectionsOf(graph, cycle) {
+				t.Errorf("%d sections make a cycle, and %v is longer", shortest, cycle)
+			}
+		}
+		seen[found]++
+		model, operations := whole.operations()
+		if legal := porcupine.CheckOperations(model, operations); legal != (found == "atomic") {
+			t.Errorf("it is %s, porcupine says %v", found, legal)
+		}
+		if serial := shortestCycle(whole, nil) == 0; serial != (found == "atomic") {
+			t.Errorf("it is %s, the transitive closure says %v", found, serial)
+		}
 	})
-	if seen[true] == 0 || seen[false] == 0 {
-		t.Errorf("of the logs drawn, %d were atomic and %d not: nothing was compared", seen[true], seen[false])
+	if len(seen) < 3 {
+		t.Errorf("of the logs drawn some were %v: not all was compared", seen)
 	}
 }
 
-// cyclic tells whether the conflict graph of the sections has a cycle, by transitive closure.
-func cyclic(r *register) bool {
-	sections := eventsOf(r)
+// sectionsOf counts the sections of a cycle.
+func sectionsOf(o *order, cycle []edge) int {
+	n := 0
+	for _, e := range cycle {
+		if o.isSection(e.from) {
+			n++
+		}
+	}
+	return n
+}
+
+// shortestCycle is how many sections the shortest cycle has, by their distances from each other; 0 if there is none. If a
+// cycle is given, it asks only what its latest event closes.
+func shortestCycle(s *spans, cycle []edge) int {
+	upTo := len(s.Events)
+	if cycle != nil {
+		upTo = 0
+		for _, e := range cycle {
+			upTo = max(upTo, int(e.event))
+		}
+	}
+	sections := eventsOf(s)
 	n := len(sections)
-	before := make([][]bool, n)
+	const far = 1000
+	distance := make([][]int, n)
 	for i := range n {
-		before[i] = make([]bool, n)
+		distance[i] = make([]int, n)
 		for j := range n {
-			before[i][j] = i != j && conflicts(sections[i], sections[j])
+			if distance[i][j] = far; i != j && precedes(sections[i], sections[j], upTo) {
+				distance[i][j] = 1
+			}
 		}
 	}
 	for k := range n {
 		for i := range n {
 			for j := range n {
-				before[i][j] = before[i][j] || before[i][k] && before[k][j]
+				distance[i][j] = min(distance[i][j], distance[i][k]+distance[k][j])
 			}
 		}
 	}
+	shortest := far
 	for i := range n {
-		if before[i][i] {
-			return true
-		}
+		shortest = min(shortest, distance[i][i])
 	}
-	return false
+	return shortest % far
 }
 
 // eventsOf tells the steps of each section that did not abort, its grant first if it began with a write.
-func eventsOf(r *register) (sections [][]history.Event) {
-	all := make([][]history.Event, len(r.sections))
-	for i := range r.Accesses {
-		a := &r.Accesses[i]
-		if a.kind != readOk && a.kind != writeOk {
-			continue
+func eventsOf(s *spans) [][]history.Event {
+	sections := make([][]history.Event, len(s.sections))
+	for section, a := range s.steps(s.whole()) {
+		of := &sections[section]
+		begun := slices.ContainsFunc(*of, func(e history.Event) bool { return e.Resource == s.at(a).Resource })
+		if g := s.grantOf(a.lease); !begun && a.kind == writeOk && g != nil && g.Done < a.event {
+			grant := s.Events[g.Done]
+			grant.Resource = s.at(a).Resource
+			*of = append(*of, grant)
 		}
-		of := &all[r.places.of(a.section())-1]
-		if g := r.grantOf(a.lease); len(*of) == 0 && a.kind == writeOk && g != nil && g.Done < a.event {
-			*of = append(*of, r.Events[g.Done])
-		}
-		*of = append(*of, *r.at(a))
-	}
-	for i, events := range all {
-		if !r.sections[i].aborted {
-			sections = append(sections, events)
-		}
+		*of = append(*of, *s.at(a))
 	}
 	return sections
 }
 
-// conflicts tells whether an access of a comes before one of b with which it does not commute.
-func conflicts(a, b []history.Event) bool {
+// precedes tells whether events up to one show that a section comes before another: an access of it comes before one of
+// the other with which it does not commute, or it is over before the other begins.
+func precedes(a, b []history.Event, upTo int) bool {
+	last := slices.MaxFunc(a, func(x, y history.Event) int { return x.Index - y.Index })
+	first := slices.MinFunc(b, func(x, y history.Event) int { return x.Index - y.Index })
+	if last.Time < first.Time && first.Index <= upTo {
+		return true
+	}
 	for _, x := range a {
-		for _, y := range b {
-			if x.Index < y.Index && (x.Op == history.Write || y.Op == history.Write) {
+		for i, y := range b {
+			known := y.Index
+			if y.Op == history.Acquire {
+				known = b[i+1].Index
+			}
+			if x.Resource == y.Resource && x.Index < y.Index && known <= upTo && (x.Op == history.Write || y.Op == history.Write) {
 				return true
 			}
 		}

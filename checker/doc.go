@@ -5,7 +5,7 @@
 //
 //		property            decides completely                                  leaves to porcupine   time                          in a Stream (2)
 //		exclusion           beliefs of clients, which have no unknown outcome   nothing (1)           O(n log n), O(n) in order     yes
-//		effects             conflict-serialisability, of each piece of data     nothing (1)           O(n)                          no
+//		effects             sections as atomic steps of all the data            nothing (1)           O(n), O(n log n) (3)          no
 //		fence-order         fences that are known                               nothing               O(n log n), O(n) if they grow yes
 //		fence-enforcement   the resource's own log                              nothing               O(n)                          yes
 //		linearizable-...    see package linear                                  see package linear    O(n log n), or a search       no
@@ -14,12 +14,15 @@
 //	 2. In memory that grows with what is open: calls, leases, the pieces of data and, for fence-order, the locks and the
 //	    grants since the acquire was asked for that is open longest. Not where a client checks its lease, but for
 //	    fence-enforcement: what it believed depends on what it does later.
+//	 3. The latter where sections that use several pieces of data overlap.
 //
 // The arguments: exclusion by the sweep over the cores of holds (firstOverlap; after Gibbons and Korach 1997); effects by
-// two rules that hold exactly if sections are conflict-serialisable (judgeEffects; Papadimitriou 1979); fence order by the
+// two rules that hold exactly if sections are conflict-serialisable in each piece of data (judgeEffects; Papadimitriou 1979)
+// and, over several, by the graph of what must come before what, time included, which has no cycle exactly if all sections
+// have one order (order; Kahn 1962); fence order by the
 // greatest fence returned so far (judgeFenceOrder); fence enforcement needs none. Belief, what the resource applied and
 // what fence was granted are known, so no unknown outcome leaves any of them undecided. Each is compared with porcupine,
-// and effects also with the conflict graph, on random histories.
+// and effects also with the transitive closure of the conflicts, on random histories.
 //
 // A model of the data behind the lock is held against what its clients saw: each read and write of a register by itself; of
 // a counter or an inventory each section as one step, from its first access to its last, in which it adds what it wrote

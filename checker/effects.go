@@ -8,16 +8,16 @@ import (
 
 var effects = Property{
 	Name:  Effects,
-	Claim: "Each piece of protected data behaves as if each section were one atomic step: no stale write took effect, no update was lost.",
+	Claim: "The protected data behaves as if each section were one atomic step: no stale write took effect, no update was lost.",
 	Judge: guard(judgeEffects, nothingGranted),
 }
 
-// judgeEffects judges each register by what its own log says was applied. What the resource refused had no effect. Whether
-// sections that use several registers are atomic in all of them at once is not asked.
+// judgeEffects judges the protected data by what its own logs say was applied. What the resource refused had no effect.
 //
-// A section is all applied accesses under one lease, or one access under none; one whose writes were all refused is aborted and does not count. A
-// section that starts with a write is taken to know the version of the time of its grant, as if it had read then: a write
-// that comes late and blind over another's is stale, though a serial order would excuse it. The rules:
+// A section is all applied accesses under one lease, or one access under none; one whose writes were all refused is aborted
+// and does not count. A section that starts with a write is taken to know the version of the time of its grant, as if it had
+// read then: a write that comes late and blind over another's is stale, though a serial order would excuse it. The rules for
+// each piece of data, a register:
 //
 //  1. Each access finds the version that its section last met. (No write of others falls inside a section.)
 //  2. No section reads between two successive writes of another one.
@@ -27,8 +27,11 @@ var effects = Property{
 // rule gives a cycle of two: a write inside another section, or a read inside a pair of writes, must come both after and
 // before it. Kept, they give the serial order: sections that write, in the order of their writes, which are contiguous
 // by rule 1; each section that only reads, all of one version by rule 1, after the section that left that version,
-// which was the last write of that section by rule 2. Nothing of a section comes before one that ended before it began,
-// so porcupine must agree with the intervals taken from the log.
+// which was the last write of that section by rule 2. Nothing of a section comes before one that ended before it began.
+//
+// Sections that use several registers must have one order for all of these, and for those that ended before others began:
+// the graph of what must come before what (order) has no cycle. Versions that the accesses found and left say just that of
+// any order, so porcupine must agree.
 func judgeEffects(c *Case) Verdict {
 	logs := registers(c)
 	if len(logs) == 0 {
@@ -36,7 +39,7 @@ func judgeEffects(c *Case) Verdict {
 	}
 	var first *breach
 	var in *register // where the first is
-	var breaches, writes, sections int
+	var breaches, writes int
 	for _, log := range logs {
 		if log.gap != "" {
 			return undecided("%s", log.gap)
@@ -48,36 +51,51 @@ func judgeEffects(c *Case) Verdict {
 		}
 		breaches += len(log.breaches)
 		writes += len(log.writes)
-		sections += log.counted()
 	}
 	if first != nil {
 		v := in.verdict(first)
 		if breaches > 1 {
 			v.Reason = fmt.Sprintf("the first of %d accesses that met what they should not", breaches)
 		}
-		return in.confirm(v)
+		return confirmSections(v, c, logs)
 	}
 	if writes == 0 {
 		return undecided("the resource applied no write")
 	}
-	v := held("%s applied in %s, each as one atomic step", count(writes, "write"), count(sections, "section"))
-	if len(logs) > 1 {
-		v.Reason += fmt.Sprintf("; each of %d pieces of data was judged by itself", len(logs))
-	}
-	for _, log := range logs {
-		if v = log.confirm(v); v.Status != Held {
-			return v
+	sections, spanning := countSections(c, logs)
+	if spanning != nil {
+		if o, cycle := spanning.firstCycle(); cycle != nil {
+			return confirmSections(o.verdict(cycle), c, logs)
 		}
 	}
-	return v
+	v := held("%s applied in %s, each as one atomic step", count(writes, "write"), count(sections, "section"))
+	return confirmSections(v, c, logs)
 }
 
-// confirm asks porcupine about a register that is not too large for it.
-func (r *register) confirm(v Verdict) Verdict {
-	if len(r.sections) > confirmOperations {
+// countSections tells how many sections there are that did not abort, and which, if some used several registers.
+func countSections(c *Case, logs []*register) (n int, spanning *spans) {
+	for _, log := range logs {
+		n += log.counted()
+	}
+	if len(logs) > 1 {
+		if s := newSpans(c, logs); len(s.sections) < n {
+			return len(s.sections), s
+		}
+	}
+	return n, nil
+}
+
+// confirmSections asks porcupine, if there are not too many for it.
+func confirmSections(v Verdict, c *Case, logs []*register) Verdict {
+	sections := 0
+	for _, log := range logs {
+		sections += len(log.sections)
+	}
+	if sections > confirmOperations {
 		return v
 	}
-	return confirm(v, SectionRegister(r.initial), r.operations())
+	model, operations := newSpans(c, logs).operations()
+	return confirm(v, model, operations)
 }
 
 func (r *register) verdict(b *breach) Verdict {

@@ -149,7 +149,55 @@ var effectsLaws = []law{
 			2..3   B acquire ok lease=b
 			3.1    R write ok lease=b by=B on=x version=1
 			4      R read ok lease=a by=A on=x version=1
-			4.1    R write fail lease=a by=A on=y`, Held, "1 write applied in 1 section, each as one atomic step; each of 2 pieces of data was judged by itself", nil},
+			4.1    R write fail lease=a by=A on=y`, Held, "1 write applied in 1 section, each as one atomic step", nil},
+	{"write skew", `
+			0..1   A acquire ok lease=a
+			1.1    R read ok lease=a by=A on=x
+			2..3   B acquire ok lease=b
+			3.1    R read ok lease=b by=B on=y
+			3.2    R write ok lease=b by=B on=x version=1
+			4      R write ok lease=a by=A on=y version=1`, Violated, "the sections of A and B cannot each be one atomic step: A's read of x at 1.100 s came before B's write at 3.200 s and B's read of y at 3.100 s came before A's write at 4.000 s",
+		[]int{3, 6, 7, 8}},
+	{"half of another section, over two pieces of data", `
+			0..1   A acquire ok lease=a
+			1.1    R read ok lease=a by=A on=x
+			2..3   B acquire ok lease=b
+			3.1    R write ok lease=b by=B on=x version=1
+			3.2    R write ok lease=b by=B on=y version=1
+			4      R read ok lease=a by=A on=y version=1`, Violated, "the sections of A and B cannot each be one atomic step: A's read of x at 1.100 s came before B's write at 3.100 s and B's write of y at 3.200 s came before A's read at 4.000 s",
+		[]int{3, 6, 7, 8}},
+	{"the other way about", `
+			0..1   A acquire ok lease=a
+			1.1    R read ok lease=a by=A on=x
+			2..3   B acquire ok lease=b
+			3.1    R read ok lease=b by=B on=x
+			3.2    R write ok lease=b by=B on=y version=1
+			4      R read ok lease=a by=A on=y version=1`, Held, "1 write applied in 2 sections, each as one atomic step", nil},
+	{"a cycle of three, of which one part is time", `
+			0..1   A acquire ok lease=a
+			1.1    R read ok lease=a by=A on=x
+			2..3   B acquire ok lease=b
+			3.1    R write ok lease=b by=B on=x version=1
+			4..5   C acquire ok lease=c
+			5.1    R write ok lease=c by=C on=y version=1
+			6      R read ok lease=a by=A on=y version=1`, Violated, "the sections of A, B and C cannot each be one atomic step: A's read of x at 1.100 s came before B's write at 3.100 s, B was through at 3.100 s before C began at 5.000 s and C's write of y at 5.100 s came before A's read at 6.000 s",
+		[]int{3, 6, 8, 9, 10}},
+	{"what falls on one instant has no order", `
+			0..1   A acquire ok lease=a
+			1.1    R read ok lease=a by=A on=x
+			2..3   B acquire ok lease=b
+			3.1    R write ok lease=b by=B on=x version=1
+			3..3.1 C acquire ok lease=c
+			3.2    R write ok lease=c by=C on=y version=1
+			6      R read ok lease=a by=A on=y version=1`, Held, "2 writes applied in 3 sections, each as one atomic step", nil},
+	{"aborted sections have no order", `
+			0..1   A acquire ok lease=a
+			1.1    R read ok lease=a by=A on=x
+			2..3   B acquire ok lease=b
+			3.1    R write ok lease=b by=B on=x version=1
+			3.2    R write ok lease=b by=B on=y version=1
+			4      R read ok lease=a by=A on=y version=1
+			5      R write fail lease=a by=A on=y`, Held, "2 writes applied in 1 section, each as one atomic step", nil},
 	{"a log with a gap", `
 			0..1   A acquire ok lease=a
 			1.1    R write ok lease=a by=A version=1

@@ -38,7 +38,7 @@ func ended(events []history.Event) []history.Event {
 
 func TestFenceOrderAndPorcupineAgree(t *testing.T) {
 	seen := map[Status]int{}
-	checkMany(t, func(t *rapid.T) {
+	checkMany(t, 100, func(t *rapid.T) {
 		var events []history.Event
 		var ops []lockmodel.Op
 		for i := range rapid.IntRange(2, 8).Draw(t, "grants") {
@@ -62,7 +62,7 @@ func TestFenceOrderAndPorcupineAgree(t *testing.T) {
 
 func TestFenceEnforcementAndPorcupineAgree(t *testing.T) {
 	seen := map[Status]int{}
-	checkMany(t, func(t *rapid.T) {
+	checkMany(t, 100, func(t *rapid.T) {
 		events := []history.Event{
 			{Process: "A", Op: history.Acquire, Type: history.Invoke}, {Process: "A", Op: history.Acquire, Type: history.Ok}}
 		var ops []lockmodel.Op

@@ -59,7 +59,7 @@ func (m Metrics) WithoutTimes() Metrics {
 // holder's next one, which overwrites it unseen.
 func (m *Metrics) measureEffects(c *Case) {
 	logs := registers(c)
-	var sections, writes, stale int
+	var writes, stale int
 	for _, log := range logs {
 		if log.gap != "" {
 			return
@@ -69,10 +69,10 @@ func (m *Metrics) measureEffects(c *Case) {
 				stale++
 			}
 		}
-		sections += log.counted()
 		writes += len(log.writes)
 	}
 	if len(logs) > 0 {
+		sections, _ := countSections(c, logs)
 		m.Sections = &sections
 		m.StaleWrites = proportion(stale, writes)
 	}

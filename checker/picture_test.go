@@ -89,7 +89,7 @@ func TestPictureOfALargeHistoryIsCut(t *testing.T) {
 // TestPictureAndFiguresAgreeWithExclusion on random histories.
 func TestPictureAndFiguresAgreeWithExclusion(t *testing.T) {
 	seen := map[bool]int{}
-	checkMany(t, func(t *rapid.T) {
+	checkMany(t, 100, func(t *rapid.T) {
 		c, err := NewCase(drawLocking(t))
 		if err != nil {
 			t.Fatal(err)

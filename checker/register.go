@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"sort"
 
-	"github.com/anishathalye/porcupine"
-
 	"github.com/lockfault/lockfault/checker/history"
 )
 
@@ -13,16 +11,16 @@ import (
 // not in events: a history may have millions.
 type register struct {
 	*Case
+	data     int32     // its number
 	initial  int64     // number of its first version, before any write
 	writes   []int32   // places in Accesses of those applied; the i-th leaves version initial+i+1
 	sections []section // by first access
 	breaches []breach  // of the rules of judgeEffects
 	gap      string    // why the log cannot be trusted, "" if it can
 
-	places   places
-	author   int32     // place of the section that left the latest version, 0 if none did
-	readers  []reading // of the latest version, by other sections than its author's
-	accesses []int32   // places in Accesses, as long as porcupine may be asked
+	places  places
+	author  int32     // place of the section that left the latest version, 0 if none did
+	readers []reading // of the latest version, by other sections than its author's
 }
 
 // places tells for each section 1 + its place among those of a register. Most sections have a lease; for those of a
@@ -70,16 +68,19 @@ type breach struct {
 	met     int32 // the version of that step: how many writes had been applied
 }
 
-// newRegister makes room for as many accesses.
-func newRegister(c *Case, accesses int) *register {
-	r := &register{Case: c, initial: -1}
-	r.places.others = map[sectionKey]int32{}
+// newPlaces makes room for the sections of as many accesses.
+func newPlaces(c *Case, accesses int) places {
+	p := places{others: map[sectionKey]int32{}}
 	if 8*accesses > len(c.texts) {
-		r.places.leased = make([]int32, len(c.texts))
+		p.leased = make([]int32, len(c.texts))
 	}
-	r.writes = make([]int32, 0, accesses)
-	r.sections = make([]section, 0, min(accesses, len(c.Grants)))
-	return r
+	return p
+}
+
+// newRegister makes room for as many accesses.
+func newRegister(c *Case, data int32, accesses int) *register {
+	return &register{Case: c, data: data, initial: -1, places: newPlaces(c, accesses), writes: make([]int32, 0, accesses),
+		sections: make([]section, 0, min(accesses, len(c.Grants)))}
 }
 
 // write is the applied write that left a version.
@@ -111,7 +112,7 @@ func registers(c *Case) []*register {
 			latest, r = a.data, logs[a.data]
 		}
 		if r == nil {
-			r = newRegister(c, accesses[a.data])
+			r = newRegister(c, a.data, accesses[a.data])
 			logs[a.data] = r
 			all = append(all, r)
 		}
@@ -161,11 +162,6 @@ func (r *register) add(place int32, a *access) {
 	}
 	number := r.section(a)
 	s := &r.sections[number-1]
-	if len(r.sections) > confirmOperations {
-		r.accesses = nil
-	} else {
-		r.accesses = append(r.accesses, place)
-	}
 	if int(s.met) != len(r.writes) {
 		r.breaches = append(r.breaches, breach{number, a.event, a.event, s.last, s.met})
 	}
@@ -206,7 +202,7 @@ func (r *register) section(a *access) int32 {
 		return number
 	}
 	s := section{opened: a.event, last: a.event, met: int32(len(r.writes))}
-	if grant, known := r.begins(a); known {
+	if grant, known := r.begins(a, &s); known {
 		s.last, s.met = grant, int32(r.writesBefore(grant))
 	}
 	r.sections = append(r.sections, s)
@@ -215,9 +211,12 @@ func (r *register) section(a *access) int32 {
 	return number
 }
 
-// begins is the grant that stands at the start of a section of which an access is the first, if one does.
-func (r *register) begins(a *access) (event int32, known bool) {
-	if g := r.grantOf(a.lease); a.kind == writeOk && g != nil && g.Done < a.event {
+// begins is the grant that stands at the start of a section, if it does and an access is the first after it.
+func (r *register) begins(a *access, s *section) (event int32, known bool) {
+	if a.kind != writeOk || a.event != s.opened {
+		return 0, false
+	}
+	if g := r.grantOf(a.lease); g != nil && g.Done < a.event {
 		return g.Done, true
 	}
 	return 0, false
@@ -247,35 +246,4 @@ func (r *register) counted() int {
 		}
 	}
 	return n
-}
-
-// operations tells the sections as operations on a SectionRegister, each from its first step to its last, as places in the
-// history. The register must not be too large for porcupine.
-func (r *register) operations() []porcupine.Operation {
-	steps := make([]Section, len(r.sections))
-	all := make([]porcupine.Operation, len(r.sections))
-	version := r.initial
-	for _, place := range r.accesses {
-		a := &r.Accesses[place]
-		i := r.places.of(a.section()) - 1
-		op := &all[i]
-		if steps[i] == nil {
-			op.Call = int64(a.event)
-			if grant, known := r.begins(a); known {
-				met := r.initial + int64(r.writesBefore(grant))
-				op.Call, steps[i] = int64(grant), Section{{met, met}}
-			}
-		}
-		step := Step{version, a.version}
-		version = a.version
-		steps[i], op.Return = append(steps[i], step), int64(a.event)
-	}
-	var operations []porcupine.Operation
-	for i, op := range all {
-		if !r.sections[i].aborted {
-			op.ClientId, op.Input = len(operations), steps[i]
-			operations = append(operations, op)
-		}
-	}
-	return operations
 }

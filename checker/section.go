@@ -2,34 +2,38 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/anishathalye/porcupine"
 )
 
-// Section is all that one holder did to a register, as the version numbers that it met, in order.
-type Section []Step
+// visible is all that one section did to the protected data, in order.
+type visible []step
 
-// Step is one access of a section: the version that it found and the one that it left. They are equal for a read.
-type Step struct {
-	Found, Left int64
+// step is one access of a section: the version of the data that it found and the one that it left. They are equal for a
+// read.
+type step struct {
+	data        int32 // place in the state
+	found, left int64
 }
 
-// SectionRegister models a register, with its writes numbered after initial, on which each Section acts as one atomic
-// step.
-func SectionRegister(initial int64) porcupine.Model {
+// sectionModel models data with numbered writes, of which each piece starts with a version, on which each section acts as
+// one atomic step.
+func sectionModel(initial []int64) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return initial },
 		Step: func(s, in, _ any) (bool, any) {
-			version := s.(int64)
-			for _, step := range in.(Section) {
-				if step.Found != version {
+			versions := slices.Clone(s.([]int64))
+			for _, step := range in.(visible) {
+				if step.found != versions[step.data] {
 					return false, s
 				}
-				version = step.Left
+				versions[step.data] = step.left
 			}
-			return true, version
+			return true, versions
 		},
+		Equal:             func(a, b any) bool { return slices.Equal(a.([]int64), b.([]int64)) },
 		DescribeOperation: func(in, _ any) string { return fmt.Sprint(in) },
-		DescribeState:     func(s any) string { return fmt.Sprintf("version %d", s) },
+		DescribeState:     func(s any) string { return fmt.Sprintf("versions %d", s) },
 	}
 }

@@ -55,3 +55,11 @@ func author(e *history.Event) string {
 	}
 	return "an unknown client"
 }
+
+// actor names the client of an event, whether it is its own or a server's.
+func actor(e *history.Event) string {
+	if e.Role == history.Client {
+		return e.Process
+	}
+	return author(e)
+}
