@@ -26,9 +26,9 @@
 //
 // A model of the data behind the lock is held against what its clients saw: each read and write of a register by itself; of
 // a counter or an inventory each section as one step, from its first access to its last, in which it adds what it wrote
-// beyond what it had found, or takes what it wrote. What it reads after it wrote does not count. What a client does under no
-// lease stands alone, each access by itself. What a section added that wrote without having read is
-// not known, so a counter's history with one is undecided; a write that was refused is none.
+// beyond what it had found, or takes what it wrote, and in which each further read finds what the section has left. What a
+// client does under no lease stands alone, each access by itself. What a section added that wrote without having read is not
+// known, so a counter's history with one is undecided; a write that was refused is none.
 //
 // The other properties (ownership, expiry, progress, availability) weigh what else may explain an outcome. Some of them
 // compare each operation with all others: they are meant for histories of one run.

@@ -33,6 +33,9 @@ func judgeLinearizable(c *Case, object linear.Object, budget linear.Budget) Verd
 	for _, h := range histories {
 		total += len(h.ops)
 		h.fromStart()
+		if h.torn.Status == Violated {
+			return h.torn
+		}
 		if h.gap != "" {
 			open = undecided("the history of %s could not be decided: %s", h.of(c), h.gap)
 			continue
@@ -60,6 +63,7 @@ type objectHistory struct {
 	calls    []int32 // for each operation its place in Calls; of a section, that of its last
 	opened   []int32 // of sections, that of their first
 	gap      string  // why it cannot be told as operations, "" if it can
+	torn     Verdict // violated if a section was no single step
 }
 
 func (h *objectHistory) of(c *Case) string {

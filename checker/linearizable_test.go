@@ -202,7 +202,35 @@ func TestSectionsAreSteps(t *testing.T) {
 			0..1   A acquire ok lease=a
 			2..3   A read ok lease=a on=n value=0
 			4..5   A read ok lease=a on=n value=999
-			6..7   A write ok lease=a on=n value=1`, Undecided, "A's section at 2.000 s read one value and then another", nil},
+			6..7   A write ok lease=a on=n value=1`, Violated,
+			"A read 999 at 5.000 s, where its own section had left 0 at 3.000 s, so that it was no single step", []int{3, 4, 5, 6}},
+		{"and may, if it was refused its write", `
+			0..1   A acquire ok lease=a
+			2..3   A read ok lease=a on=n value=0
+			4..5   A read ok lease=a on=n value=1
+			6..7   A write fail lease=a on=n value=1
+			0..1   B acquire ok lease=b
+			1..2   B read ok lease=b on=n value=0
+			3..4   B write ok lease=b on=n value=1`, Held, "", nil},
+		{"a section that reads what it wrote", `
+			0..1   A acquire ok lease=a
+			2..3   A read ok lease=a on=n value=0
+			4..5   A write ok lease=a on=n value=1
+			6..7   A read ok lease=a on=n value=1
+			8..9   A write ok lease=a on=n value=3`, Held, "", nil},
+		{"or does not", `
+			0..1   A acquire ok lease=a
+			2..3   A read ok lease=a on=n value=0
+			4..5   A write ok lease=a on=n value=1
+			6..7   A read ok lease=a on=n value=2
+			8..9   A write ok lease=a on=n value=3`, Violated,
+			"A read 2 at 7.000 s, where its own section had left 1 at 5.000 s, so that it was no single step", []int{5, 6, 7, 8}},
+		{"or cannot know", `
+			0..1   A acquire ok lease=a
+			2..3   A read ok lease=a on=n value=0
+			4..5   A write info lease=a on=n value=1
+			6..7   A read ok lease=a on=n value=0
+			8..9   A read ok lease=a on=n value=1`, Held, "", nil},
 		{"who reads under no lease", with("0", "1", "2") + "\n5..5.5 C read ok on=n value=1\n13..14 C read ok on=n value=2", Held, "", nil},
 		{"and sees the counter go back", with("0", "1", "2") + "\n13..14 C read ok on=n value=2\n15..16 C read ok on=n value=1",
 			Violated, "no order of these is legal", nil},
@@ -214,6 +242,18 @@ func TestSectionsAreSteps(t *testing.T) {
 		{"sold", with("3", "2", "2"), Held, "2 operations in a legal order", nil},
 		{"oversold", with("3", "2", "3"), Violated, "no order of these is legal", nil},
 		{"a stock that is no number of things", with("-1", "2", "2"), Violated, "no order of these is legal", nil},
+		{"a section that sees what it took", `
+			0..1   A acquire ok lease=a
+			2..3   A read ok lease=a on=n value=3
+			4..5   A write ok lease=a on=n value=2
+			6..7   A read ok lease=a on=n value=1
+			8..9   A write ok lease=a on=n value=1`, Held, "", nil},
+		{"or does not", `
+			0..1   A acquire ok lease=a
+			2..3   A read ok lease=a on=n value=3
+			4..5   A write ok lease=a on=n value=2
+			6..7   A read ok lease=a on=n value=2`, Violated,
+			"A read 2 at 7.000 s, where its own section had left 1 at 5.000 s, so that it was no single step", nil},
 		{"sold by two at once", strings.NewReplacer("value=0", "value=3", "%OUTCOME", "ok").Replace(torn), Violated, "", nil},
 	})
 }

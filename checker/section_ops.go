@@ -12,11 +12,23 @@ import (
 type visit struct {
 	first, last int32 // places in Calls
 	reads       int
-	found       int64 // by the first read that succeeded
-	torn        bool  // another read, before it wrote, found something else
+	found       int64 // by the first read that succeeded, if it came before all writes
 	writes      int
 	wrote       int64 // value of the last write that may have happened; of an inventory, all that may have been taken
+	refused     int   // writes
 	outcome     history.Type
+
+	// What the next read of an atomic step must find, and 1 + the place in Calls of the access that says so, 0 if none does.
+	next int64
+	says int32
+	torn *tear
+}
+
+// tear is a read that found something else than its own section had left.
+type tear struct {
+	left int64
+	by   int32 // place in Calls
+	read int32 // place in Calls
 }
 
 // sectionOperations tells sections as operations on an object that each section changes in one atomic step: a counter to
@@ -36,18 +48,17 @@ func (c *Case) sectionOperations(object linear.Object) []*objectHistory {
 		if op := c.op(call); op != history.Read && op != history.Write {
 			continue
 		}
-		k := key{call.Lock, sectionKey(i)*3 + 2} // under no lease it stands alone: nothing tells where a section would end
+		k := key{call.Lock, sectionKey(i)*2 + 1} // under no lease it stands alone: nothing tells where a section would end
 		if call.Lease != 0 {
-			k.section = sectionKey(call.Lease) * 3
+			k.section = sectionKey(call.Lease) * 2
 		}
 		v := visits[k]
 		if v == nil {
-			v = &visit{first: int32(i), outcome: history.Ok}
+			v = &visit{first: int32(i), last: int32(i), outcome: history.Ok}
 			visits[k] = v
 			order = append(order, k)
 		}
-		v.last = int32(i)
-		c.visit(v, call, object)
+		c.visit(v, int32(i), object)
 	}
 	for _, k := range order {
 		h := histories[k.data]
@@ -65,29 +76,49 @@ func (c *Case) sectionOperations(object linear.Object) []*objectHistory {
 }
 
 // visit takes an access into its section.
-func (c *Case) visit(v *visit, call *Call, object linear.Object) {
-	known := call.Outcome == history.Ok
+func (c *Case) visit(v *visit, place int32, object linear.Object) {
+	call := &c.Calls[place]
+	if c.ended(&c.Calls[v.last]) > call.Asked {
+		v.says = 0 // two at once
+	}
+	v.last = place
 	switch {
 	case c.op(call) == history.Read:
-		if !known || v.writes > 0 {
-			break
-		}
-		value := c.Events[call.Done].Value
-		v.torn = v.torn || v.reads > 0 && value != v.found
-		if v.reads++; v.reads == 1 {
-			v.found = value
+		if call.Outcome == history.Ok {
+			v.read(place, c.Events[call.Done].Value)
 		}
 	case call.Outcome == history.Fail:
+		v.refused++
 	default:
 		v.writes++
 		value := c.Events[call.Invoke].Value
+		switch {
+		case call.Outcome != history.Ok: // and may happen later
+			v.outcome, v.says = history.Info, 0
+		case !object.Takes:
+			v.next, v.says = value, place+1
+		case v.says != 0:
+			v.next, v.says = v.next-value, place+1
+		}
 		if object.Takes {
 			value += v.wrote
 		}
 		v.wrote = value
-		if !known {
-			v.outcome = history.Info
+	}
+}
+
+// read takes the value of a read into its section.
+func (v *visit) read(place int32, value int64) {
+	if v.says != 0 && value != v.next && v.torn == nil {
+		v.torn = &tear{v.next, v.says - 1, place}
+	}
+	if v.writes == 0 {
+		if v.reads++; v.reads == 1 {
+			v.found = value
 		}
+	}
+	if v.outcome == history.Ok {
+		v.next, v.says = value, place+1
 	}
 }
 
@@ -97,8 +128,10 @@ func (c *Case) addSection(h *objectHistory, v *visit, object linear.Object) {
 	op := lockmodel.Op{Call: int64(first.Asked), Return: int64(c.ended(last)), Owner: int32(len(h.ops)), Outcome: v.outcome}
 	op.Value = v.found
 	switch {
-	case v.torn:
-		h.gap = fmt.Sprintf("%s's section at %s read one value and then another, so that it was no single step", c.text(first.Client), at(first.Asked))
+	case v.torn != nil && v.writes == 0 && v.refused > 0:
+		return // aborted, see section.aborted
+	case v.torn != nil:
+		h.tear(c, v.torn)
 		return
 	case v.writes == 0 && v.reads == 0:
 		return
@@ -124,4 +157,15 @@ func (c *Case) addSection(h *objectHistory, v *visit, object linear.Object) {
 	}
 	h.ops, h.calls = append(h.ops, op), append(h.calls, v.last)
 	h.opened = append(h.opened, v.first)
+}
+
+// tear says that a section was no single step, if none was found before.
+func (h *objectHistory) tear(c *Case, t *tear) {
+	if h.torn.Status == Violated {
+		return
+	}
+	by, read := &c.Calls[t.by], &c.Calls[t.read]
+	h.torn = violated(fmt.Sprintf("%s read %d at %s, where its own section had left %d at %s, so that it was no single step",
+		c.text(read.Client), c.Events[read.Done].Value, at(c.ended(read)), t.left, at(c.ended(by))),
+		int(by.Invoke), int(by.Done), int(read.Invoke), int(read.Done))
 }
