@@ -9,19 +9,13 @@ type name int32
 // unnamed is a string that the history does not contain.
 const unnamed name = -1
 
-// names numbers strings in the order in which they come. It is a hash table with open addressing, which takes a fifth of
+// names numbers strings in the order in which they come. It is a hash table with open addressing, which takes a sixth of
 // the memory of a map: a lock history has a lease for every few operations.
 type names struct {
 	texts []string
-	slots []nameSlot
+	slots []name
+	tags  []uint8 // of each slot a byte of the hash, 0 for an empty one, so that few strings are fetched to compare them
 	seed  maphash.Seed
-}
-
-// nameSlot has, besides the number, the rest of the hash: a string that is not the one looked for is seldom fetched, which
-// would cost more than all else.
-type nameSlot struct {
-	name name // 0 is an empty one
-	rest uint32
 }
 
 // newNames has room for so many strings.
@@ -30,7 +24,7 @@ func newNames(room int) names {
 	for size < 2*room {
 		size *= 2
 	}
-	return names{append(make([]string, 0, room+1), ""), make([]nameSlot, size), maphash.MakeSeed()}
+	return names{append(make([]string, 0, room+1), ""), make([]name, size), make([]uint8, size), maphash.MakeSeed()}
 }
 
 // intern gives a string its number.
@@ -38,16 +32,16 @@ func (n *names) intern(text string) name {
 	if text == "" {
 		return 0
 	}
-	slot, rest := n.slot(text)
-	if n.slots[slot].name == 0 {
+	slot, tag := n.slot(text)
+	if n.tags[slot] == 0 {
 		if 4*len(n.texts) > 3*len(n.slots) {
 			n.grow()
-			slot, rest = n.slot(text)
+			slot, tag = n.slot(text)
 		}
-		n.slots[slot] = nameSlot{name(len(n.texts)), rest}
+		n.slots[slot], n.tags[slot] = name(len(n.texts)), tag
 		n.texts = append(n.texts, text)
 	}
-	return n.slots[slot].name
+	return n.slots[slot]
 }
 
 // find returns the number of a string, or unnamed.
@@ -55,8 +49,8 @@ func (n *names) find(text string) name {
 	if text == "" {
 		return 0
 	}
-	if slot, _ := n.slot(text); n.slots[slot].name != 0 {
-		return n.slots[slot].name
+	if slot, _ := n.slot(text); n.tags[slot] != 0 {
+		return n.slots[slot]
 	}
 	return unnamed
 }
@@ -64,21 +58,21 @@ func (n *names) find(text string) name {
 // text is the string of a number.
 func (n *names) text(known name) string { return n.texts[known] }
 
-// slot is where a string is, or where it belongs, with the rest of its hash.
-func (n *names) slot(text string) (slot int, rest uint32) {
+// slot is where a string is, or where it belongs, with its tag.
+func (n *names) slot(text string) (slot int, tag uint8) {
 	hash := maphash.String(n.seed, text)
 	mask := len(n.slots) - 1
-	slot, rest = int(hash)&mask, uint32(hash>>32)
-	for n.slots[slot].name != 0 && (n.slots[slot].rest != rest || n.texts[n.slots[slot].name] != text) {
+	slot, tag = int(hash)&mask, uint8(hash>>56)|1
+	for n.tags[slot] != 0 && (n.tags[slot] != tag || n.texts[n.slots[slot]] != text) {
 		slot = (slot + 1) & mask
 	}
-	return slot, rest
+	return slot, tag
 }
 
 func (n *names) grow() {
-	n.slots = make([]nameSlot, 2*len(n.slots))
+	n.slots, n.tags = make([]name, 2*len(n.slots)), make([]uint8, 2*len(n.tags))
 	for known := 1; known < len(n.texts); known++ {
-		slot, rest := n.slot(n.texts[known])
-		n.slots[slot] = nameSlot{name(known), rest}
+		slot, tag := n.slot(n.texts[known])
+		n.slots[slot], n.tags[slot] = name(known), tag
 	}
 }
