@@ -28,16 +28,15 @@ const (
 
 // Fault is one thing that the nemesis did, or meant to do.
 type Fault struct {
-	Name      string // process of its events, such as "fault-1"
-	Kind      history.Op
-	Subject   string // a client, a node, or links such as "A-n4 A-n5"
-	Direction string
-	Event     int           // index of its first event
-	From      time.Duration // when it was injected
-	To        time.Duration // when it was healed or reported; the greatest duration if never
-	Injected  bool          // it has an invocation
-	Outcome   history.Type  // Ok: it took effect; Fail: it did not; 0 or Info: nobody knows
-	Optional  bool          // the plan says that a run which it did not touch shows something all the same
+	Name     string // process of its events, such as "fault-1"
+	Kind     history.Op
+	Subject  string        // a client, a node, or links such as "A-n4 A-n5"
+	Event    int           // index of its first event
+	From     time.Duration // when it was injected
+	To       time.Duration // when it was healed or reported; the greatest duration if never
+	Injected bool          // it has an invocation
+	Outcome  history.Type  // Ok: it took effect; Fail: it did not; 0 or Info: nobody knows
+	Optional bool          // the plan says that a run which it did not touch shows something all the same
 }
 
 func (f *Fault) String() string {
@@ -128,10 +127,7 @@ func (d *digest) addFault(e history.Event) error {
 }
 
 func (d *digest) newFault(e history.Event, to time.Duration) *Fault {
-	f := &Fault{
-		Name: e.Process, Kind: e.Op, Subject: e.Detail["subject"], Direction: e.Detail["direction"],
-		Event: e.Index, From: e.Time, To: to,
-	}
+	f := &Fault{Name: e.Process, Kind: e.Op, Subject: e.Detail["subject"], Event: e.Index, From: e.Time, To: to}
 	d.faults[e.Process] = f
 	d.Faults = append(d.Faults, f)
 	return f

@@ -60,13 +60,13 @@ func (r *reader) step(s *Scenario, n ast.Node) Step {
 	if _, single := f.value.(ast.ScalarNode); single && step.Op == Work {
 		step.For = r.duration(f, time.Millisecond)
 	} else {
-		r.stepKeys(s, &step, f)
+		r.stepKeys(&step, f)
 	}
 	r.stepDefaults(s, &step, f.at)
 	return step
 }
 
-func (r *reader) stepKeys(s *Scenario, step *Step, f field) {
+func (r *reader) stepKeys(step *Step, f field) {
 	known := []string{"at", "after", "timeout"}
 	switch step.Op {
 	case history.Acquire:

@@ -63,7 +63,6 @@ func (n *network) align(slot time.Duration) {
 // link joins a client to a server, or the primary to its replica.
 type link struct {
 	net               *network
-	name              nemesis.Link
 	requests, replies *lane
 	conns             int // opened so far, or attempted
 	pipes             map[*pipe]struct{}
@@ -74,7 +73,7 @@ func (n *network) addLink(name nemesis.Link) *link {
 	if l, ok := n.links[name]; ok {
 		return l
 	}
-	l := &link{net: n, name: name, pipes: map[*pipe]struct{}{}}
+	l := &link{net: n, pipes: map[*pipe]struct{}{}}
 	l.requests = n.newLane(name.From + ">" + name.To)
 	l.replies = n.newLane(name.To + ">" + name.From)
 	n.links[name] = l

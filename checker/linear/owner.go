@@ -46,7 +46,6 @@ type touch struct {
 // phantom is a hold that there may have been: its acquire has unknown outcome and nothing came of it. It matters only
 // as an excuse for refusals.
 type phantom struct {
-	acquire  int32
 	earliest int64 // it may start, after every refused release
 	hopeful  int64 // it may start, if refused releases after an unknown one are left out of account
 	freed    int64 // the earliest at which it may end, never if it cannot
@@ -262,7 +261,7 @@ func (b *blocks) rest(refusal lockmodel.Refusal) {
 		case o.phase == holds:
 			b.hold(o, o.release, never)
 		case o.phase == maybe && refusal == lockmodel.Strict:
-			p := phantom{acquire: o.acquire, earliest: b.after(o.acquire, o.refused), freed: never}
+			p := phantom{earliest: b.after(o.acquire, o.refused), freed: never}
 			p.hopeful = p.earliest
 			if o.unknown > 0 {
 				p.freed = callOf(&b.ops[o.release])

@@ -118,9 +118,6 @@ func start(command string, where place) (*Program, error) {
 // Description is what the program has said of itself.
 func (p *Program) Description() Description { return p.description }
 
-// Said is the end of what the program has said on standard error, in one line.
-func (p *Program) Said() string { return p.said.String() }
-
 // run starts the process. Its pipes are files, so that nobody has to wait for their end.
 func (p *Program) run() error {
 	var files []*os.File

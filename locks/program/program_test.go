@@ -124,7 +124,7 @@ func TestWhatIsDoneAfterwardsIsToldInTheEnd(t *testing.T) {
 func gone(t *testing.T, p *Program) {
 	t.Helper()
 	pids := []string{fmt.Sprint(p.cmd.Process.Pid)}
-	for _, m := range regexp.MustCompile(`child (\d+)`).FindAllStringSubmatch(p.Said(), -1) {
+	for _, m := range regexp.MustCompile(`child (\d+)`).FindAllStringSubmatch(p.said.String(), -1) {
 		pids = append(pids, m[1])
 	}
 	for _, pid := range pids {

@@ -9,9 +9,8 @@ import (
 
 // tail keeps the end of what a program says on standard error, and drops what came before. Safe for concurrent use.
 type tail struct {
-	mu      sync.Mutex
-	text    []byte
-	dropped int64
+	mu   sync.Mutex
+	text []byte
 }
 
 // tailLimit is how much is kept, in bytes.
@@ -35,7 +34,6 @@ func (t *tail) add(b []byte) {
 	t.text = append(t.text, b...)
 	if over := len(t.text) - tailLimit; over > 0 {
 		t.text = append(t.text[:0], t.text[over:]...)
-		t.dropped += int64(over)
 	}
 }
 

@@ -37,7 +37,7 @@ func (d *Drawing) WriteText(w io.Writer, columns int, properties ...string) erro
 		}
 	}
 	p.times()
-	p.faults(columns)
+	p.faults()
 	p.line("", "= believes  ~ paused  # two at once  - servers have the lease")
 	p.line("", "r read  w write  X stale or rejected write")
 	_, err := w.Write(p.out.Bytes())
@@ -169,7 +169,7 @@ func (p *plain) times() {
 }
 
 // faults names those in sight.
-func (p *plain) faults(columns int) {
+func (p *plain) faults() {
 	const most = 4
 	n := 0
 	for _, b := range p.Bands {

@@ -134,13 +134,13 @@ func (s *sheet) alt(p Picture) string {
 	return text
 }
 
-// element writes one with a tooltip and data attributes, which a bare picture does without.
-func (s *sheet) element(name, tooltip string, data []any, attributes ...any) {
+// rect writes one with a tooltip and data attributes, which a bare picture does without.
+func (s *sheet) rect(tooltip string, data []any, attributes ...any) {
 	if s.bare {
-		s.Leaf(name, attributes...)
+		s.Leaf("rect", attributes...)
 		return
 	}
-	s.Titled(name, tooltip, append(attributes, data...)...)
+	s.Titled("rect", tooltip, append(attributes, data...)...)
 }
 
 func (s *sheet) x(t time.Duration) float64 {

@@ -36,7 +36,7 @@ func (s *sheet) bands() (named []func()) {
 				continue
 			}
 			top, height := s.tops[lane], laneHeight(s.Lanes[lane].Kind)
-			s.element("rect", text+"; "+b.Outcome,
+			s.rect(text+"; "+b.Outcome,
 				[]any{"data-fault", b.Name, "data-kind", b.Kind, "data-subject", b.Subject, "data-from-ns", b.From, "data-to-ns", b.To},
 				"class", class("band", b.Witness), "x", x, "y", top+1, "width", width, "height", height-2)
 			if s.Lanes[lane].Kind != Node {
@@ -70,7 +70,7 @@ func (s *sheet) overlap() {
 				top, bottom = min(top, s.tops[b.Lane]), max(bottom, s.tops[b.Lane]+clientLane)
 			}
 		}
-		s.element("rect", "two holders", []any{"data-from-ns", from, "data-to-ns", to},
+		s.rect("two holders", []any{"data-from-ns", from, "data-to-ns", to},
 			"class", "overlap", "x", x, "y", top, "width", width, "height", max(bottom-top, 0))
 		s.Leaf("path", "class", "brace", "d", fmt.Sprintf("M%.1f %.1fV%.1fH%.1fV%.1f", x, top, float64(topRoom-6), x+width, top))
 		anchor, at := "bad small", x
@@ -108,7 +108,7 @@ func (s *sheet) leases() {
 		if b.Doubtful {
 			kind += " doubtful"
 		}
-		s.element("rect", b.describe(),
+		s.rect(b.describe(),
 			[]any{"data-lease", b.Lease, "data-client", b.Client, "data-fence", b.Fence, "data-from-ns", b.From, "data-to-ns", b.To},
 			"class", class(kind, b.Witness), "x", x, "y", y, "width", width, "height", height, "rx", 2)
 		if b.Sort != Served {
@@ -140,7 +140,7 @@ func (s *sheet) gap(b, served *Bar, y float64) {
 	}
 	from := max(b.From, served.To)
 	if x, width, ok := s.span(from, b.To); ok {
-		s.element("rect", fmt.Sprintf("%s believes, and the servers have nothing: %s", b.Client, duration(b.To-from)),
+		s.rect(fmt.Sprintf("%s believes, and the servers have nothing: %s", b.Client, duration(b.To-from)),
 			[]any{"data-gap-ns", b.To - from}, "class", "gap", "x", x, "y", y, "width", width, "height", 7)
 	}
 }

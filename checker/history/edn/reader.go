@@ -89,9 +89,6 @@ func (r *Reader) FirstLine() int { return r.first }
 // Offset is how many bytes of the text were read.
 func (r *Reader) Offset() int64 { return r.offset() }
 
-// Line is the line that was read last, from 1.
-func (r *Reader) Line() int { return r.line }
-
 // finish is the end of what Enter opened: nothing may come after.
 func (r *Reader) finish() error {
 	r.inside = 0
