@@ -3,7 +3,6 @@ package checker
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"time"
 )
 
@@ -43,30 +42,6 @@ func Lifelines(c *Case) ([]Stay, []Tenure) {
 		tenures[i] = s.tenure(&c.Grants[i])
 	}
 	return stays, tenures
-}
-
-// tenure follows the reasoning of end.
-func (s *servers) tenure(g *Grant) Tenure {
-	l := s.locks[g.Lock]
-	if l == nil || l.quorum == nil {
-		return Tenure{}
-	}
-	turnings := l.quorum[s.text(g.Client)]
-	next := sort.Search(len(turnings), func(i int) bool { return turnings[i].at > g.first.From })
-	if next > 0 && !turnings[next-1].enough {
-		next-- // it was over when it was handed out
-		if turnings[next].at < g.Asked {
-			return Tenure{} // the last that they had was another lease
-		}
-	}
-	if next == 0 {
-		return Tenure{} // no server had it
-	}
-	t := Tenure{From: turnings[next-1].at, To: forever, Known: true, Doubtful: s.silent}
-	if next < len(turnings) {
-		t.To = turnings[next].at
-	}
-	return t
 }
 
 // StaleWrites lists the events of a resource that applied a write over a version that its section had not seen: those

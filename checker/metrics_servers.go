@@ -180,27 +180,39 @@ func (l *ledger) count(quorum int) {
 	}
 }
 
-// end is when a lease was over: forever if it was not, unheard if nobody tells. Only where the servers tell nothing of
-// the lock, until counts; 0 is none.
-func (s *servers) end(g *Grant, until time.Duration) time.Duration {
+// tenure is when enough servers had a lease; they may have had it no more when it was handed out.
+func (s *servers) tenure(g *Grant) Tenure {
 	l := s.locks[g.Lock]
-	switch {
-	case l == nil && until > 0:
-		return max(until, g.first.From)
-	case l == nil || l.quorum == nil || s.silent:
-		return unheard
+	if l == nil || l.quorum == nil {
+		return Tenure{}
 	}
 	turnings := l.quorum[s.text(g.Client)]
 	next := sort.Search(len(turnings), func(i int) bool { return turnings[i].at > g.first.From })
-	switch {
-	case next == 0:
-		return unheard // no server had it
-	case !turnings[next-1].enough && turnings[next-1].at < g.Asked:
-		return unheard // the last that they had was another lease
-	case !turnings[next-1].enough:
-		return g.first.From // it was over when it was handed out
-	case next == len(turnings):
-		return forever
+	if next > 0 && !turnings[next-1].enough {
+		next-- // it was over when it was handed out
+		if turnings[next].at < g.Asked {
+			return Tenure{} // the last that they had was another lease
+		}
 	}
-	return turnings[next].at
+	if next == 0 {
+		return Tenure{} // no server had it
+	}
+	t := Tenure{From: turnings[next-1].at, To: forever, Known: true, Doubtful: s.silent}
+	if next < len(turnings) {
+		t.To = turnings[next].at
+	}
+	return t
+}
+
+// end is when a lease was over: forever if it was not, unheard if nobody tells. Only where the servers tell nothing of
+// the lock, until counts; 0 is none.
+func (s *servers) end(g *Grant, until time.Duration) time.Duration {
+	if s.locks[g.Lock] == nil && until > 0 {
+		return max(until, g.first.From)
+	}
+	t := s.tenure(g)
+	if !t.Known || t.Doubtful {
+		return unheard
+	}
+	return max(t.To, g.first.From)
 }
