@@ -73,8 +73,16 @@ func digestOf(events []history.Event, before past) (*digest, error) {
 
 // grantOf returns the grant of a lease; nil if it was not granted.
 func (c *Case) grantOf(lease name) *Grant {
-	if lease <= 0 || int(lease) >= len(c.granted) || c.granted[lease] == 0 {
-		return nil
+	if place := c.placeOf(lease); place >= 0 {
+		return &c.Grants[place]
 	}
-	return &c.Grants[c.granted[lease]-1]
+	return nil
+}
+
+// placeOf is the place in Grants of the grant of a lease, -1 if it was not granted.
+func (c *Case) placeOf(lease name) int {
+	if lease <= 0 || int(lease) >= len(c.granted) {
+		return -1
+	}
+	return int(c.granted[lease]) - 1
 }

@@ -98,10 +98,10 @@ func (l *Loss) countWork(c *Case, tenants []tenant) {
 
 // tenantOf is nil if the lease was not granted.
 func (c *Case) tenantOf(tenants []tenant, lease name) *tenant {
-	if lease <= 0 || int(lease) >= len(c.granted) || c.granted[lease] == 0 {
-		return nil
+	if place := c.placeOf(lease); place >= 0 {
+		return &tenants[place]
 	}
-	return &tenants[c.granted[lease]-1]
+	return nil
 }
 
 // newTenants gathers, for each of the grants, what events tell of its end.

@@ -22,7 +22,7 @@ func newRetention(s *Stream, d *digest) *retention {
 	copy(r.keep, s.pinned)
 	if s.fences {
 		for _, g := range d.withoutReentry(repeatedFences(d.Grants)) {
-			r.own[d.granted[g.Lease]-1] = true
+			r.own[d.placeOf(g.Lease)] = true
 		}
 	}
 	for i := range s.events {
@@ -100,8 +100,9 @@ func (r *retention) keepGrants() {
 func (r *retention) keepCalls() {
 	for i := range r.Calls {
 		call := &r.Calls[i]
-		g := r.grantOf(call.Lease)
-		if g != nil && r.grants[r.granted[g.Lease]-1] && (g.Call == call || call.Kind == release) || r.keep[call.Invoke] {
+		place := r.placeOf(call.Lease)
+		kept := place >= 0 && r.grants[place] && (r.Grants[place].Call == call || call.Kind == release)
+		if kept || r.keep[call.Invoke] {
 			r.keep[call.Invoke] = true
 			if call.Done >= 0 {
 				r.keep[call.Done] = true
