@@ -66,17 +66,13 @@ func newPicture(c *Case) *picture {
 	p := &picture{Case: c, lanes: map[name]int{}}
 	locks := holdsByLock(c)
 	p.several = len(locks) > 1
-	var first, second *hold
 	for _, holds := range locks {
 		p.holds = append(p.holds, holds...)
-		if a, b := firstOverlap(holds); b != nil && (second == nil || b.From < second.From) {
-			first, second = a, b
-		}
 	}
 	slices.SortStableFunc(p.holds, func(a, b *hold) int { return cmp.Compare(a.From, b.From) })
 	p.all, p.to = len(p.holds), c.End
 	if 2*len(p.holds) > pictureOperations {
-		p.cut(first, second)
+		p.cut(overlap(locks))
 	}
 	for i := range c.Calls {
 		if call := &c.Calls[i]; call.Kind == acquire && p.shows(call.Asked) {
