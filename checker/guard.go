@@ -72,11 +72,3 @@ func cutOff(c *Case) string {
 	}
 	return ""
 }
-
-func held(format string, args ...any) Verdict {
-	return Verdict{Status: Held, Reason: fmt.Sprintf(format, args...)}
-}
-
-func undecided(format string, args ...any) Verdict {
-	return Verdict{Status: Undecided, Reason: fmt.Sprintf(format, args...)}
-}

@@ -2,18 +2,10 @@ package checker
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/lockfault/lockfault/checker/history"
 )
-
-// violated is a verdict whose witness says the sentence and shows the events, where -1 stands for no event.
-func violated(sentence string, events ...int) Verdict {
-	events = slices.DeleteFunc(events, func(i int) bool { return i < 0 })
-	slices.Sort(events)
-	return Verdict{Status: Violated, Witness: &Witness{Sentence: sentence, Events: slices.Compact(events)}}
-}
 
 // at says a time in words: "10.050 s".
 func at(t time.Duration) string { return fmt.Sprintf("%.3f s", t.Seconds()) }

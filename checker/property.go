@@ -2,6 +2,20 @@ package checker
 
 import "github.com/lockfault/lockfault/checker/history"
 
+// Property is one claim about a history. Judge never looks at what a scenario expects.
+type Property struct {
+	Name  string // "exclusion"
+	Claim string // one sentence
+	Judge func(*Case) Verdict
+
+	// violation tells, if a Stream can judge the property, whether it is violated, and of which violations Judge reports one
+	// rather than another: that of the lowest rank.
+	violation func(*Case) (rank int, found bool)
+}
+
+// Streams tells whether a Stream can judge the property.
+func (p Property) Streams() bool { return p.violation != nil }
+
 // Names of the properties.
 const (
 	Exclusion        = "exclusion"

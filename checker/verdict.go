@@ -1,6 +1,9 @@
 package checker
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Status is the outcome of judging one property. The zero value never passes.
 type Status uint8
@@ -47,16 +50,17 @@ type Witness struct {
 	Events   []int  `json:"events"`   // indexes into the history, ascending: the few that show it
 }
 
-// Property is one claim about a history. Judge never looks at what a scenario expects.
-type Property struct {
-	Name  string // "exclusion"
-	Claim string // one sentence
-	Judge func(*Case) Verdict
-
-	// violation tells, if a Stream can judge the property, whether it is violated, and of which violations Judge reports one
-	// rather than another: that of the lowest rank.
-	violation func(*Case) (rank int, found bool)
+func held(format string, args ...any) Verdict {
+	return Verdict{Status: Held, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Streams tells whether a Stream can judge the property.
-func (p Property) Streams() bool { return p.violation != nil }
+func undecided(format string, args ...any) Verdict {
+	return Verdict{Status: Undecided, Reason: fmt.Sprintf(format, args...)}
+}
+
+// violated is a verdict whose witness says the sentence and shows the events, where -1 stands for no event.
+func violated(sentence string, events ...int) Verdict {
+	events = slices.DeleteFunc(events, func(i int) bool { return i < 0 })
+	slices.Sort(events)
+	return Verdict{Status: Violated, Witness: &Witness{Sentence: sentence, Events: slices.Compact(events)}}
+}
