@@ -73,7 +73,7 @@ func (h *objectHistory) of(c *Case) string {
 	return c.text(h.resource)
 }
 
-// reasons are in the words of a sentence.
+// reasons are in the words of a sentence. Those that only make an Object search are not among them.
 var reasons = map[linear.Reason]string{
 	linear.Overlap:        "two holds overlap",
 	linear.NoRoom:         "a hold that its release proves fits nowhere",
@@ -87,9 +87,6 @@ var reasons = map[linear.Reason]string{
 	linear.StaleWrite:     "a lower fence was applied after a higher one",
 	linear.RefusedWrite:   "a write was refused though its fence was high enough",
 	linear.Crowded:        "more hold at once than there are permits",
-	linear.IdentityReuse:  "a client acquired again after an unknown outcome",
-	linear.Intricate:      "too many unknown outcomes stand together",
-	linear.EqualFences:    "writes of one fence overlap, or a value was written twice",
 	linear.OutOfTime:      "the search ran out of time",
 	linear.OutOfMemory:    "the search ran out of memory",
 }
