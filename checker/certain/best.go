@@ -1,10 +1,5 @@
 package certain
 
-import (
-	"maps"
-	"slices"
-)
-
 // best is the greatest value of some owner, and the greatest of any other owner. The zero value has none.
 type best struct {
 	n     int
@@ -16,7 +11,7 @@ type best struct {
 // with is best after one more value.
 func (b best) with(owner string, value int64, index int) best {
 	at := 0
-	for at < b.n && (b.value[at] >= value) {
+	for at < b.n && b.value[at] >= value {
 		if b.owner[at] == owner {
 			return b // it has a greater one
 		}
@@ -43,5 +38,3 @@ func (b best) of(owner string) (index int, value int64, ok bool) {
 	}
 	return 0, always, false
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

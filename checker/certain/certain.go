@@ -106,3 +106,5 @@ func were(n int, noun string) string {
 	}
 	return count(n, noun) + " were"
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,7 +1,6 @@
 package linear
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/lockfault/lockfault/checker/lockmodel"
@@ -98,7 +97,7 @@ func (e *entries) outer(nests []nest) (ops []lockmodel.Op, origin []int32) {
 		}
 	}
 	origin = append(append(origin, e.refusals...), e.maybe...)
-	slices.SortFunc(origin, cmp.Compare[int32])
+	slices.Sort(origin)
 	for _, i := range origin {
 		op := e.ops[i]
 		if fence := fences[i]; fence != 0 {

@@ -15,24 +15,30 @@ func (s Status) String() string { return [...]string{"undecided", "legal", "ille
 type Reason uint8
 
 const (
-	None           Reason = iota
-	Overlap               // two holds overlap
-	NoRoom                // a hold whose acquire has unknown outcome, but whose release succeeded, fits nowhere
-	Reacquired            // an owner that held was granted the lock again
-	ReleasedNone          // an owner that did not hold released
-	RefusedRelease        // an owner that held was refused its release
-	RefusedFree           // an acquire was refused while the lock was free
-	FenceOrder            // a later grant has no greater fence
-	Searched              // porcupine found no legal order
-	IdentityReuse         // an owner acquired again after an operation with unknown outcome, or while another was open
-	Intricate             // more unknown outcomes, or brief holds, stand together than the argument covers
-	OutOfTime             // of porcupine
-	OutOfMemory           // of porcupine
-	StaleRead             // a register gave a value that had been overwritten, or was not yet or never written
-	StaleWrite            // a register applied a lower fence after a higher one
-	RefusedWrite          // a register refused a fence that was high enough
-	EqualFences           // of writes that overlap, or values that were written twice
-	Crowded               // more permits were held at once than there are
+	None Reason = iota
+
+	// Why a history is illegal.
+	Overlap        // two holds overlap
+	NoRoom         // a hold whose acquire has unknown outcome, but whose release succeeded, fits nowhere
+	Reacquired     // an owner that held was granted the lock again
+	ReleasedNone   // an owner that did not hold released
+	RefusedRelease // an owner that held was refused its release
+	RefusedFree    // an acquire was refused while the lock was free
+	FenceOrder     // a later grant has no greater fence
+	Crowded        // more permits were held at once than there are
+	StaleRead      // a register gave a value that had been overwritten, or was not yet or never written
+	StaleWrite     // a register applied a lower fence after a higher one
+	RefusedWrite   // a register refused a fence that was high enough
+	Searched       // porcupine found no legal order
+
+	// Why a special-purpose checker leaves a history undecided; Object.Check asks porcupine then.
+	IdentityReuse // an owner acquired again after an operation with unknown outcome, or did two things at once
+	Intricate     // more unknown outcomes, or brief holds, stand together than the argument covers
+	EqualFences   // of writes that overlap, or values that were written twice
+
+	// Why porcupine leaves it undecided: it ran out of this.
+	OutOfTime
+	OutOfMemory
 )
 
 // Verdict is what a history says.
