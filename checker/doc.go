@@ -12,17 +12,17 @@
 //
 //	 1. Asked for a second opinion where the history is small enough; a disagreement decides nothing.
 //	 2. In memory that grows with what is open: calls, leases, the pieces of data and, for fence-order, the locks and the
-//	    grants since the acquire was asked for that is open longest. Not where a client checks its lease, but for
-//	    fence-enforcement: what it believed depends on what it does later.
-//	 3. The latter where sections that use several pieces of data overlap.
+//	    grants since the acquire was asked for that is open longest; and with the faults. Not where a client checks its
+//	    lease, but for fence-enforcement: what it believed depends on what it does later.
+//	 3. The latter where sections overlap that use several pieces of data, or begin with a write.
 //
 // The arguments: exclusion by the sweep over the cores of holds (firstOverlap; after Gibbons and Korach 1997); effects by
 // two rules that hold exactly if sections are conflict-serialisable in each piece of data (judgeEffects; Papadimitriou 1979)
 // and, over several, by the graph of what must come before what, time included, which has no cycle exactly if all sections
-// have one order (order; Kahn 1962); fence order by the
-// greatest fence returned so far (judgeFenceOrder); fence enforcement needs none. Belief, what the resource applied and
-// what fence was granted are known, so no unknown outcome leaves any of them undecided. Each is compared with porcupine,
-// and effects also with the transitive closure of the conflicts, on random histories.
+// have one order (order; Kahn 1962); fence order by the greatest fence returned so far (judgeFenceOrder); fence enforcement
+// needs none. Belief, what the resource applied and what fence was granted are known, so no unknown outcome leaves any of
+// them undecided. Each is compared with porcupine, and effects also with the transitive closure of the conflicts, on random
+// histories. All four together take about 100 bytes for each operation of a client on top of the events (BenchmarkJudge).
 //
 // A model of the data behind the lock is held against what its clients saw: each read and write of a register by itself; of
 // a counter or an inventory each section as one step, from its first access to its last, in which it adds what it wrote
@@ -32,8 +32,6 @@
 //
 // The other properties (ownership, expiry, progress, availability) weigh what else may explain an outcome. Some of them
 // compare each operation with all others: they are meant for histories of one run.
-//
-// All four together take less than 100 bytes for each operation of a client on top of the events (BenchmarkJudge).
 //
 // Besides verdicts, Measure takes figures from the same Case: overlaps of belief and stale writes with their rates and
 // 95 % intervals, leases lost and when their holders learned of it, what they did afterwards, waiting, fairness. What the

@@ -4,7 +4,8 @@
 //
 // In general that takes exponential time (Gibbons and Korach 1997), and a search gives up just when a lock is broken: it has
 // to try every order of everything that overlaps, and an operation with unknown outcome overlaps with all that follows. But
-// the histories of locks have structure. What is decided without a search, n being the number of operations:
+// the histories of locks have structure. What is decided without a search, if no owner does two things at once, n being the
+// number of operations:
 //
 //		object            decided completely                          left to porcupine       time              argument
 //		mutex, lenient    known outcomes; unknown ones under (1)      identities reused (2)   O(n log n)        Mutex
@@ -21,8 +22,9 @@
 //	 1. No owner acquires after an operation with unknown outcome that nothing resolved. Clients get a fresh identity then.
 //	 2. NP-complete, by reduction from satisfiability (TestReusedIdentitiesAreHard). Even so a history is found illegal
 //	    if the other owners alone make it so.
-//	 3. Refusals that only such an owner may excuse as was refused a release after an unknown one; and gaps in which more
-//	    than a few holds stand together that only their releases prove. Rare: none in the benchmarks.
+//	 3. Refusals that only such an owner may excuse as was refused a release after an unknown one; gaps in which more than
+//	    a few holds stand together that only their releases prove; and histories of which two holds began and ended at one
+//	    instant. Rare: none in the benchmarks.
 //	 4. Exponential only in the number of such holds that stand together where a refusal needs an excuse.
 //	 5. An owner, which is the client here, does nothing after a release with unknown outcome, and needs no acquire with
 //	    unknown outcome to have happened (see entries). A history is found illegal if the other owners alone make it so.
@@ -30,7 +32,7 @@
 //	    cannot have, is decided where the holds for certain, or even all that are possible, tell (Semaphore).
 //	 7. Writes of one fence, as of one holder, must be answered and must not overlap.
 //
-// Nothing sells or counts without a search: sections with unknown outcome make that a question of which amounts add up.
+// Counters and inventories are always searched: where sections have unknown outcomes, the question is which amounts add up.
 //
 // Where a checker covers a history, one that is illegal never ends undecided, and has a witness: operations that are illegal
 // by themselves, of which none can be left out (TestWitnessesAreMinimal: no hold with what ended it, no write with the

@@ -8,7 +8,7 @@ import (
 )
 
 // Mutex decides whether a history of a lock that knows its owner, and cannot be entered again, is legal:
-// lockmodel.Mutex. Operations come by their calls, and those of one owner one after the other.
+// lockmodel.Mutex. Operations come by their calls.
 //
 // Holds whose acquire is known to have succeeded have a core, from the acquire's return to the release's call. To start
 // as late and to end as early as possible is best for all holds at once, so without refusals the history is legal
@@ -21,10 +21,10 @@ import (
 // its acquire's call to its release's return, as far as its neighbours allow: see excuses. Which neighbours those are must
 // be forced: with two holds that began and ended at one instant, it is left Undecided.
 //
-// Complete for operations with known outcome, and for unknown ones if no owner acquires after an unresolved one, nor, with
-// unknown outcome, while it holds; that is why clients get a fresh identity then. Without that rule the question is
-// NP-complete (see TestReusedIdentitiesAreHard), and histories that break it are Illegal if the other owners alone make
-// them so, else Undecided.
+// Complete where each owner does one thing after the other: for operations with known outcome, and for unknown ones if no
+// owner acquires after an unresolved one, nor, with unknown outcome, while it holds; that is why clients get a fresh
+// identity then. Without that rule the question is NP-complete (see TestReusedIdentitiesAreHard). A history in which
+// owners do otherwise is Illegal if the others alone make it so, else Undecided.
 func Mutex(ops []lockmodel.Op, refusal lockmodel.Refusal) Verdict {
 	return new(Judge).Mutex(ops, refusal)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Reentrant decides whether a history of a mutex that its holder may enter again is legal: lockmodel.Reentrant.
-// Operations come by their calls, and those of one owner one after the other.
+// Operations come by their calls.
 //
 // An owner excludes the others from its first acquire to the release that gives back the last; what it does in between
 // must only fit its own count. So the outermost acquires and releases are a history of a Mutex, which decides the rest.

@@ -9,7 +9,7 @@ import (
 )
 
 // Semaphore decides whether a history of a number of permits is legal: lockmodel.Semaphore. Operations come by their
-// calls, and those of one owner one after the other. With one permit it is a Mutex.
+// calls. With one permit it is a Mutex.
 //
 // Each permit is held for certain from its acquire's return to its release's call. To start as late and to end as early as
 // possible is best for all at once, so without refusals the history is legal exactly if no more than all permits are
