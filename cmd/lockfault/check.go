@@ -94,11 +94,11 @@ func check(c *call) (int, error) {
 		return exitExpected, c.convert(&f)
 	}
 	chosen := f.chosen()
-	r, verdicts, err := c.judge(&f, chosen)
+	h, verdicts, err := c.judge(&f, chosen)
 	if err != nil {
 		return 0, err
 	}
-	run, err := r.asRun(chosen, verdicts, f.asked())
+	run, err := h.asRun(chosen, verdicts, f.asked())
 	if err != nil {
 		return 0, err
 	}
@@ -107,37 +107,34 @@ func check(c *call) (int, error) {
 	case f.format == "table":
 		err = results.WriteRun(c.stdout, run, c.layout())
 		if err == nil {
-			_, err = io.WriteString(c.stdout, r.places(chosen, verdicts))
+			_, err = io.WriteString(c.stdout, h.places(chosen, verdicts))
 		}
 	case f.format != "json" || !f.extras.metrics:
 		err = c.show(report, f.format)
 	}
 	if err == nil {
-		err = c.writeExtras(r, &f, report)
+		err = c.writeExtras(h, &f, report)
 	}
 	return verdictStatus(verdicts, f.asked()), err
 }
 
 // judge reads the history and judges it, in one go where that can be done.
-func (c *call) judge(f *checkFlags, chosen []checker.Property) (*recording, map[string]checker.Verdict, error) {
+func (c *call) judge(f *checkFlags, chosen []checker.Property) (*historyFile, map[string]checker.Verdict, error) {
 	if f.streams(c, chosen) {
-		r, verdicts, err := c.judgeStream(chosen)
+		h, verdicts, err := c.judgeStream(chosen)
 		if !errors.Is(err, checker.ErrWhole) {
-			return r, verdicts, err
+			return h, verdicts, err
 		}
 	}
 	if len(f.models.names) == 0 { // a search makes much garbage
 		defer holdGC(c.args[0])()
 	}
-	r, err := c.readRecording(c.args[0])
-	if err == nil && f.resource != "" {
-		err = r.keepOnly(f.resource)
-	}
+	h, err := c.readHistory(c.args[0], f.resource)
 	if err != nil {
 		return nil, nil, err
 	}
-	verdicts, err := r.judge(chosen, f.ttl)
-	return r, verdicts, err
+	verdicts, err := h.judge(chosen, f.ttl)
+	return h, verdicts, err
 }
 
 // chosen are the properties to judge. A model is one too, and goes by its own name.

@@ -14,7 +14,7 @@ import (
 func (c *call) convert(f *checkFlags) (err error) {
 	out := c.stdout
 	if f.out != "" {
-		if same(f.out, c.args[0]) {
+		if sameFile(f.out, c.args[0]) {
 			return usagef("-o %s: that is the history itself", f.out)
 		}
 		file, failed := os.Create(f.out)
@@ -31,22 +31,17 @@ func (c *call) convert(f *checkFlags) (err error) {
 	if f.to == "jsonl" && f.resource == "" {
 		return c.stream(out)
 	}
-	r, err := c.readRecording(c.args[0])
+	h, err := c.readHistory(c.args[0], f.resource)
 	if err != nil {
 		return err
 	}
-	if f.resource != "" {
-		if err := r.keepOnly(f.resource); err != nil {
-			return err
-		}
-	}
 	if f.to == "edn" {
-		return history.WriteEDN(out, r.events)
+		return history.WriteEDN(out, h.events)
 	}
 	lines := bufio.NewWriter(out)
 	w := history.NewWriter(lines)
-	for i := range r.events {
-		if err := w.Write(r.events[i]); err != nil {
+	for i := range h.events {
+		if err := w.Write(h.events[i]); err != nil {
 			return err
 		}
 	}
@@ -73,14 +68,4 @@ func (c *call) stream(out io.Writer) error {
 	}
 	c.warn(reader)
 	return lines.Flush()
-}
-
-// same tells whether two names are of one file.
-func same(a, b string) bool {
-	one, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	other, err := os.Stat(b)
-	return err == nil && os.SameFile(one, other)
 }

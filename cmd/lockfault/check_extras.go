@@ -34,17 +34,17 @@ func (f *extraFlags) check(c *call, all *checkFlags) error {
 	case !c.flags.Changed("porcupine-html"):
 	case f.picture == "":
 		return usagef("--porcupine-html: an empty name")
-	case len(c.args) > 0 && same(f.picture, c.args[0]):
+	case len(c.args) > 0 && sameFile(f.picture, c.args[0]):
 		return usagef("--porcupine-html %s: that is the history itself", f.picture)
 	}
 	return nil
 }
 
 // writeExtras follows the verdicts with what was asked for besides.
-func (c *call) writeExtras(r *recording, f *checkFlags, report results.Report) error {
+func (c *call) writeExtras(h *historyFile, f *checkFlags, report results.Report) error {
 	if f.extras.metrics {
-		m := checker.Measure(r.digest)
-		if r.reader.Untimed() {
+		m := checker.Measure(h.digest)
+		if h.reader.Untimed() {
 			m = m.WithoutTimes()
 		}
 		write := func() error { return results.WriteMetrics(c.stdout, m, c.layout()) }
@@ -56,7 +56,7 @@ func (c *call) writeExtras(r *recording, f *checkFlags, report results.Report) e
 		}
 	}
 	if f.extras.picture != "" {
-		return writePicture(f.extras.picture, r.digest)
+		return writePicture(f.extras.picture, h.digest)
 	}
 	return nil
 }

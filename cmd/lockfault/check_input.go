@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	production "github.com/lockfault/lockfault/checker/recording"
+	"github.com/lockfault/lockfault/checker/recording"
 )
 
 // inputs are the files of a call of check, which looks at them before it reads them. What is no regular file, such as a pipe,
@@ -68,7 +68,7 @@ func (i *inputs) areRecording(name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	is := production.Is(in.start())
+	is := recording.Is(in.start())
 	if info, err := in.file.Stat(); err == nil && info.Mode().IsRegular() && name != "-" {
 		return is, in.Close()
 	}

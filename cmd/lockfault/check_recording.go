@@ -1,180 +1,231 @@
 package main
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/lockfault/lockfault/checker"
-	"github.com/lockfault/lockfault/checker/history"
+	"github.com/lockfault/lockfault/checker/certain"
+	"github.com/lockfault/lockfault/checker/recording"
 	"github.com/lockfault/lockfault/results"
 )
 
-// recording is a history that was recorded elsewhere. Either all its events are in memory, for judging needs most of them,
-// or it was judged as a stream.
-type recording struct {
-	name   string
-	reader *history.Reader
-	first  history.Event
-	count  int  // events
-	fenced bool // some event has a fence
-
-	events []history.Event
-	origin []int // indexes in the file, if some events were left out
-	digest *checker.Case
-
-	stream *checker.Stream
+// clockFlags say how far clocks may be off, for a recording from recording.
+type clockFlags struct {
+	errors []string
 }
 
-// tell takes note of an event.
-func (r *recording) tell(e *history.Event) {
-	if r.count == 0 {
-		r.first = *e
+func (f *clockFlags) add(c *call) {
+	c.flags.StringArrayVar(&f.errors, "clock-error", nil, "for a recording of several hosts: `TIME` by which a host's clock may be off "+
+		"from true time, either way, or HOST=TIME for one; may be repeated")
+}
+
+// bounds are what the flags say of hosts.
+func (f *clockFlags) bounds(hosts []string) (func(string) time.Duration, error) {
+	all, known := time.Duration(0), len(hosts) < 2 // on one host, its own order counts
+	of := map[string]time.Duration{}
+	for _, text := range f.errors {
+		host, value, named := strings.Cut(text, "=")
+		if !named {
+			value = text
+		}
+		bound, err := time.ParseDuration(value)
+		switch {
+		case err != nil || bound < 0:
+			return nil, usagef("--clock-error %s: want a duration such as 20ms, or HOST=20ms", text)
+		case !named:
+			all, known = bound, true
+		case !slices.Contains(hosts, host):
+			return nil, usagef("--clock-error %s: there is no host %q; there are %s%s", text, host, strings.Join(hosts, ", "), didYouMean(host, hosts))
+		default:
+			of[host] = bound
+		}
 	}
-	r.count++
-	r.fenced = r.fenced || e.Fence != 0
+	for _, h := range hosts {
+		if _, told := of[h]; !told && !known {
+			return nil, usagef("--clock-error: say how far the clock of %s may be off, such as --clock-error 20ms for all hosts: "+
+				"`chronyc tracking` shows root dispersion and half the root delay, whose sum is a bound", h)
+		}
+	}
+	return func(host string) time.Duration {
+		if bound, told := of[host]; told {
+			return bound
+		}
+		return all
+	}, nil
 }
 
-func (c *call) readRecording(name string) (*recording, error) {
-	in, err := c.files.open(name)
+// checkRecording judges a recording from production, if that is what the files are; done tells whether they are, or that
+// the call is wrong.
+func (c *call) checkRecording(f *checkFlags) (code int, done bool, err error) {
+	recorded, other := 0, ""
+	for _, name := range c.args {
+		if is, err := c.files.areRecording(name); err != nil {
+			return 0, true, err
+		} else if is {
+			recorded++
+		} else {
+			other = shown(name)
+		}
+	}
+	switch {
+	case recorded == 0 && len(c.args) > 1:
+		return 0, true, usagef("do not know what to do with %q: only recordings (see package checker/recording) come in several files", c.args[1])
+	case recorded == 0 && c.flags.Changed("clock-error"):
+		if _, err := c.readHistory(c.args[0], ""); err != nil {
+			return 0, true, err
+		}
+		return 0, true, usagef("--clock-error is for recordings (see package checker/recording); a history has one clock")
+	case recorded == 0:
+		return 0, false, nil
+	case recorded < len(c.args):
+		return 0, true, usagef("%s is no recording (see package checker/recording), and others are", other)
+	}
+	code, err = c.judgeRecording(f)
+	return code, true, err
+}
+
+// recordedProperties are those of which a recording tells.
+var recordedProperties = []string{checker.Exclusion, checker.Effects, checker.FenceOrder, checker.FenceEnforcement}
+
+func (c *call) judgeRecording(f *checkFlags) (int, error) {
+	for _, flag := range []string{"model", "ttl", "to", "metrics", "porcupine-html"} {
+		if c.flags.Changed(flag) {
+			return 0, usagef("--%s is not for recordings", flag)
+		}
+	}
+	chosen := recordedProperties
+	for _, p := range f.properties {
+		if !slices.Contains(recordedProperties, p) {
+			return 0, usagef("--property %s: a recording does not tell; it tells of %s", p, strings.Join(recordedProperties, ", "))
+		}
+		chosen = f.properties
+	}
+	lines, err := c.readRecordings(f.resource)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	defer in.Close()
-	r := &recording{name: shown(name), reader: history.NewReader(in.Reader, shown(name))}
-	r.events, err = r.reader.ReadAll()
-	c.warn(r.reader)
-	if err == nil && len(r.events) == 0 {
-		err = fmt.Errorf("%s: no events", r.name)
+	hosts, locks := map[string]bool{}, map[string]bool{}
+	for i := range lines {
+		hosts[lines[i].Host] = true
+		if lines[i].Lock != "" {
+			locks[lines[i].Lock] = true
+		}
 	}
-	return r, err
-}
-
-// shown is how messages call a file.
-func shown(name string) string {
-	if name == "-" {
-		return "standard input"
+	bound, err := f.clocks.bounds(slices.Sorted(maps.Keys(hosts)))
+	if err != nil {
+		return 0, err
 	}
-	return name
-}
-
-func (c *call) warn(r *history.Reader) {
-	for _, w := range r.Warnings() {
+	j, err := certain.Judge(lines, bound)
+	if err != nil {
+		return 0, err
+	}
+	for _, w := range j.Warnings {
 		fmt.Fprintf(c.stderr, "warning: %s\n", w)
 	}
-}
-
-// judge gives the verdict of each chosen property. A ttl that is not 0 is for a history that does not tell its own.
-func (r *recording) judge(chosen []checker.Property, ttl time.Duration) (map[string]checker.Verdict, error) {
-	for i := range r.events {
-		r.tell(&r.events[i])
+	run := results.Run{
+		Lock: strings.Join(slices.Sorted(maps.Keys(locks)), "+"), Scenario: "recorded", Testbed: "production", Title: describeRecording(j, bound),
+		Fencing: fencedRecording(lines), Events: j.Lines, Verdicts: map[string]checker.Verdict{},
 	}
-	digest, err := checker.NewCase(r.events)
-	if err != nil {
-		return nil, r.placed(err)
+	if len(locks) != 1 {
+		run.Lock = fmt.Sprintf("%d-locks", len(locks))
 	}
-	if ttl > 0 {
-		switch told := digest.Plan.TTL; {
-		case told > 0 && told != ttl:
-			return nil, usagef("--ttl %v: the history tells its own, %v", ttl, told)
-		case r.reader.Untimed():
-			return nil, usagef("--ttl %v: the history has no times that it could be compared with", ttl)
-		}
-		digest.Plan.TTL = ttl
-	}
-	verdicts := map[string]checker.Verdict{}
 	for _, p := range chosen {
-		verdicts[p.Name] = p.Judge(digest)
+		run.Verdicts[p] = j.Verdicts[p]
 	}
-	r.digest = digest
-	return verdicts, nil
+	expectAsked(&run, f.properties)
+	if f.format == "table" {
+		err = results.WriteRun(c.stdout, run, c.layout())
+	} else {
+		err = c.show(results.Report{Runs: []results.Run{run}}, f.format)
+	}
+	return verdictStatus(run.Verdicts, f.properties), err
 }
 
-// placed names the file and, where an error of the checker tells of an event, its line.
-func (r *recording) placed(err error) error {
-	var wrong *checker.EventError
-	if !errors.As(err, &wrong) {
-		return fmt.Errorf("%s: %w", r.name, err)
-	}
-	return fmt.Errorf("%s:%d: event %d: %w", r.name, r.lineOf(wrong.Event), r.originOf(wrong.Event), wrong.Err)
-}
-
-func (r *recording) lineOf(event int) int {
-	if r.stream != nil {
-		return r.stream.LineOf(event)
-	}
-	return r.reader.LineOf(r.originOf(event))
-}
-
-func (r *recording) originOf(event int) int {
-	if r.origin != nil && event < len(r.origin) {
-		return r.origin[event]
-	}
-	return event
-}
-
-// places says in which lines of the file the witnesses of the violations are.
-func (r *recording) places(chosen []checker.Property, verdicts map[string]checker.Verdict) string {
-	var b strings.Builder
-	for _, p := range chosen {
-		v := verdicts[p.Name]
-		if v.Status != checker.Violated || v.Witness == nil {
-			continue
-		}
-		var lines []string
-		for i, event := range v.Witness.Events {
-			if i == 12 {
-				lines = append(lines, "...")
-				break
+// fencedRecording tells whether every grant has a fence, and there is one.
+func fencedRecording(lines []recording.Line) bool {
+	fenced := false
+	for i := range lines {
+		if l := &lines[i]; l.Op == recording.Acquire && l.Outcome == recording.Ok {
+			if l.Fence == 0 {
+				return false
 			}
-			if line := fmt.Sprint(r.lineOf(event)); !slices.Contains(lines, line) {
-				lines = append(lines, line)
-			}
+			fenced = true
 		}
-		fmt.Fprintf(&b, "%s: see %s:%s\n", p.Name, r.name, strings.Join(lines, ", "))
 	}
-	return b.String()
+	return fenced
 }
 
-// asRun is the history as a run. Its witnesses name events by their index in the file; in an EDN history, by that which
-// check --to jsonl gives them.
-func (r *recording) asRun(chosen []checker.Property, verdicts map[string]checker.Verdict, asked []string) (results.Run, error) {
-	run := results.Run{Verdicts: map[string]checker.Verdict{}, Events: r.count}
-	if r.first.Op == history.Begin && r.first.Role == history.Harness {
-		plan, err := history.ParsePlan(r.first.Detail)
+// describeRecording says whose clocks were trusted how far, and for what time.
+func describeRecording(j *certain.Judgement, bound func(string) time.Duration) string {
+	var hosts []string
+	for _, h := range j.Hosts {
+		hosts = append(hosts, fmt.Sprintf("%s ±%v", h, bound(h)))
+	}
+	return fmt.Sprintf("Recorded by %s, from %s to %s", strings.Join(hosts, ", "), j.From.UTC().Format(time.RFC3339), j.To.UTC().Format(time.RFC3339))
+}
+
+// readLines reads a recording, gzip or not.
+func readLines(in *input, name string) ([]recording.Line, []string, error) {
+	var from io.Reader = in
+	if in.zipped() {
+		zip, err := gzip.NewReader(in)
 		if err != nil {
-			return run, r.placed(err)
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
-		run.Lock, run.Scenario, run.Fencing = plan.Lock, plan.Scenario, plan.Fencing
-		run.Testbed, run.Seed = plan.Testbed, plan.Seed
+		from = zip
 	}
-	if run.Lock == "" {
-		run.Fencing = r.fenced
+	lines, warnings, err := recording.Read(from, name)
+	if len(lines) == 0 && err == nil {
+		err = fmt.Errorf("%s: no whole line", name)
 	}
-	if run.Lock == "" {
-		run.Lock = filepath.Base(r.name)
-	}
-	if run.Scenario == "" {
-		run.Scenario = "recorded"
-	}
-	if run.Testbed == "" {
-		run.Testbed = "elsewhere"
-	}
-	for _, p := range chosen {
-		v := verdicts[p.Name]
-		if v.Witness != nil && r.origin != nil {
-			w := *v.Witness
-			w.Events = slices.Clone(w.Events)
-			for i, event := range w.Events {
-				w.Events[i] = r.originOf(event)
-			}
-			v.Witness = &w
+	return lines, warnings, err
+}
+
+// readRecordings reads all files. A name that is not empty chooses a lock, or the locks of some data.
+func (c *call) readRecordings(name string) ([]recording.Line, error) {
+	var all []recording.Line
+	for _, file := range c.args {
+		in, err := c.files.open(file)
+		if err != nil {
+			return nil, err
 		}
-		run.Verdicts[p.Name] = v
+		name := shown(file)
+		if file != "-" {
+			name = filepath.Base(file)
+		}
+		lines, warnings, err := readLines(in, name)
+		err = errors.Join(err, in.Close())
+		for _, w := range warnings {
+			fmt.Fprintf(c.stderr, "warning: %s\n", w)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, lines...)
 	}
-	expectAsked(&run, asked)
-	return run, nil
+	if name == "" {
+		return all, nil
+	}
+	locks, known := map[string]bool{}, map[string]bool{}
+	for i := range all {
+		l := &all[i]
+		known[l.Lock], known[l.Resource] = true, true
+		if l.Lock == name || l.Resource == name {
+			locks[l.Lock] = true
+		}
+	}
+	if len(locks) == 0 {
+		delete(known, "")
+		return nil, usagef("--resource %q: the recording has no lock and no data of this name; there is: %s", name,
+			strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+	}
+	return slices.DeleteFunc(all, func(l recording.Line) bool { return l.Lock != "" && !locks[l.Lock] }), nil
 }

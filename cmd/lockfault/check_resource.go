@@ -11,8 +11,8 @@ import (
 // keepOnly leaves out what is about other locks and other data. A lock comes with the data accessed under its leases,
 // data with the locks whose leases accessed it (with all locks if that is not known). Faults, deaths and what the
 // harness says concern everything, and stay.
-func (r *recording) keepOnly(name string) error {
-	s := newSelection(r.events, name)
+func (h *historyFile) keepOnly(name string) error {
+	s := newSelection(h.events, name)
 	if len(s.locks) == 0 && len(s.data) == 0 {
 		known := strings.Join(slices.Sorted(maps.Keys(s.known)), ", ")
 		if known == "" {
@@ -20,17 +20,17 @@ func (r *recording) keepOnly(name string) error {
 		}
 		return usagef("--resource %q: the history has no lock and no data of this name; there is: %s", name, known)
 	}
-	kept := r.events[:0]
+	kept := h.events[:0]
 	origin := []int{}
-	for _, e := range r.events {
+	for _, e := range h.events {
 		if s.wants(e) {
 			origin = append(origin, e.Index)
 			e.Index = len(kept)
 			kept = append(kept, e)
 		}
 	}
-	clear(r.events[len(kept):])
-	r.events, r.origin = kept, origin
+	clear(h.events[len(kept):])
+	h.events, h.origin = kept, origin
 	return nil
 }
 

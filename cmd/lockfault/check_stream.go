@@ -22,31 +22,31 @@ func (f *checkFlags) streams(c *call, chosen []checker.Property) bool {
 }
 
 // judgeStream judges the history while it is read.
-func (c *call) judgeStream(chosen []checker.Property) (*recording, map[string]checker.Verdict, error) {
+func (c *call) judgeStream(chosen []checker.Property) (*historyFile, map[string]checker.Verdict, error) {
 	in, err := c.files.open(c.args[0])
 	if err != nil {
 		return nil, nil, err
 	}
 	defer in.Close()
-	r := &recording{name: shown(c.args[0]), reader: history.NewReader(in.Reader, shown(c.args[0]))}
-	if r.stream, err = checker.NewStream(chosen); err != nil {
+	h := &historyFile{name: shown(c.args[0]), reader: history.NewReader(in.Reader, shown(c.args[0]))}
+	if h.stream, err = checker.NewStream(chosen); err != nil {
 		return nil, nil, err
 	}
-	err = r.judgeAhead()
+	err = h.judgeAhead()
 	if !errors.Is(err, checker.ErrWhole) {
-		c.warn(r.reader)
+		c.warn(h.reader)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.count == 0 {
-		return nil, nil, fmt.Errorf("%s: no events", r.name)
+	if h.count == 0 {
+		return nil, nil, fmt.Errorf("%s: no events", h.name)
 	}
-	verdicts, err := r.stream.Verdicts()
+	verdicts, err := h.stream.Verdicts()
 	if err != nil {
-		return nil, nil, r.placed(err)
+		return nil, nil, h.placed(err)
 	}
-	return r, verdicts, nil
+	return h, verdicts, nil
 }
 
 // batch is what is read while the one before is judged.
@@ -59,16 +59,16 @@ type batch struct {
 const batchSize = 512
 
 // judgeAhead adds all events to the stream. It does not return before the reading has ended.
-func (r *recording) judgeAhead() (err error) {
+func (h *historyFile) judgeAhead() (err error) {
 	full, empty, done := make(chan *batch), make(chan *batch, 2), make(chan struct{})
 	empty <- &batch{}
 	empty <- &batch{}
-	go r.readAhead(full, empty, done)
+	go h.readAhead(full, empty, done)
 	for b := range full {
 		for i := 0; i < len(b.events) && err == nil; i++ {
-			r.tell(&b.events[i])
-			if err = r.stream.Add(b.events[i], b.lines[i]); err != nil {
-				err = r.placed(err)
+			h.tell(&b.events[i])
+			if err = h.stream.Add(b.events[i], b.lines[i]); err != nil {
+				err = h.placed(err)
 				close(done)
 			}
 		}
@@ -81,7 +81,7 @@ func (r *recording) judgeAhead() (err error) {
 }
 
 // readAhead fills batches until the history ends or the judge has had enough.
-func (r *recording) readAhead(full chan<- *batch, empty <-chan *batch, done <-chan struct{}) {
+func (h *historyFile) readAhead(full chan<- *batch, empty <-chan *batch, done <-chan struct{}) {
 	defer close(full)
 	next := func() *batch {
 		select {
@@ -93,12 +93,12 @@ func (r *recording) readAhead(full chan<- *batch, empty <-chan *batch, done <-ch
 		}
 	}
 	b := next()
-	for event, err := range r.reader.Events() {
+	for event, err := range h.reader.Events() {
 		if err != nil {
 			b.err = err
 			break
 		}
-		b.events, b.lines = append(b.events, event), append(b.lines, r.reader.Line())
+		b.events, b.lines = append(b.events, event), append(b.lines, h.reader.Line())
 		if len(b.events) < batchSize {
 			continue
 		}

@@ -67,6 +67,7 @@ func replay(c *call) (int, error) {
 	return c.compareHistories(code, before, f, output)
 }
 
+// sameFile tells whether two names are of one file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	other, otherErr := os.Stat(b)
