@@ -260,15 +260,17 @@ type outputFlags struct {
 	quiet  bool
 }
 
+var outputFormats = []string{"table", "matrix", "json", "markdown", "csv", "junit"}
+
 func (f *outputFlags) add(c *call) {
-	c.flags.StringVar(&f.format, "format", "table", "`FORMAT`: table, matrix, json, markdown, csv, junit")
+	c.flags.StringVar(&f.format, "format", "table", "`FORMAT`: "+strings.Join(outputFormats, ", "))
 	c.flags.StringVar(&f.out, "out", "", "`FOLDER` for this run's files (default: a new one under "+results.DefaultRoot+")")
 	c.flags.BoolVar(&f.quiet, "quiet", false, "print no progress and, as a table, only what is not as expected")
 }
 
 func (f *outputFlags) check() error {
-	if formats := []string{"table", "matrix", "json", "markdown", "csv", "junit"}; !slices.Contains(formats, f.format) {
-		return usagef("--format %q: want one of %s", f.format, strings.Join(formats, ", "))
+	if !slices.Contains(outputFormats, f.format) {
+		return usagef("--format %q: want one of %s", f.format, strings.Join(outputFormats, ", "))
 	}
 	return nil
 }
