@@ -26,9 +26,9 @@ var ErrWhole = errors.New("the history must be judged as a whole: a client check
 //     all that the fence of a later answer is compared with. A grant known to be a re-entry stays one;
 //   - writes of the protected resource, except the latest one with the highest fence of each piece of data.
 //
-// At the first violation of a property (for fence order: of one lock) all that is there is kept for good, with what becomes of the calls and leases in
-// it; so at the end Judge finds the same violation in what was kept, and what explains it. A window ends only where time
-// moves on, so that all that comes later is later.
+// At the first violation of a property (for fence order: of one lock) all that is there is kept for good, with what becomes
+// of the calls and leases in it; so at the end Judge finds the same violation in what was kept, and what explains it. A
+// window ends only where time moves on, so that all that comes later is later.
 type Stream struct {
 	properties []Property
 	beliefs    bool // some property asks who holds

@@ -4,11 +4,18 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+
+	"github.com/lockfault/lockfault/checker"
 )
 
 // WriteJSON writes a report with its summary, indented. A status is "held", "violated" or "undecided", a duration is in
 // nanoseconds, and text is escaped so that it may stand in HTML.
-func WriteJSON(w io.Writer, r Report) error {
+func WriteJSON(w io.Writer, r Report) error { return writeJSON(w, r, nil) }
+
+// WriteMeasuredJSON writes a report as WriteJSON does, with the figures of its one history as "metrics".
+func WriteMeasuredJSON(w io.Writer, r Report, m checker.Metrics) error { return writeJSON(w, r, &m) }
+
+func writeJSON(w io.Writer, r Report, m *checker.Metrics) error {
 	if r.Runs == nil {
 		r.Runs = []Run{}
 	}
@@ -16,8 +23,9 @@ func WriteJSON(w io.Writer, r Report) error {
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(struct {
 		Report
-		Summary Summary `json:"summary"`
-	}{r, r.Summary()})
+		Summary Summary          `json:"summary"`
+		Metrics *checker.Metrics `json:"metrics,omitempty"`
+	}{r, r.Summary(), m})
 }
 
 // ReadJSON reads what WriteJSON wrote. Fields that it does not know are passed over, but there must be runs.

@@ -10,7 +10,8 @@ import (
 
 // WriteJUnit writes a report as JUnit XML: one suite per scenario and testbed, one case per run. A run that is not as
 // expected or undecided is a failure with the witness in its text; a run that failed is an error; one that is not
-// supported is skipped. Runs that were not made are one skipped case with their number, in a suite of its own. Characters that XML cannot carry become U+FFFD.
+// supported is skipped. Runs that were not made are one skipped case with their number, in a suite of its own. Characters
+// that XML cannot carry become U+FFFD.
 func WriteJUnit(w io.Writer, r Report) error {
 	root := junitSuites{Name: "lockfault", Time: junitSeconds(r.Elapsed)}
 	for _, runs := range byScenario(r.Runs) {

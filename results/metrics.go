@@ -1,27 +1,12 @@
 package results
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/lockfault/lockfault/checker"
 )
-
-// WriteMeasuredJSON writes a report as WriteJSON does, with the figures of its one history as "metrics".
-func WriteMeasuredJSON(w io.Writer, r Report, m checker.Metrics) error {
-	if r.Runs == nil {
-		r.Runs = []Run{}
-	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(struct {
-		Report
-		Summary Summary         `json:"summary"`
-		Metrics checker.Metrics `json:"metrics"`
-	}{r, r.Summary(), m})
-}
 
 // WriteMetrics writes the figures of one history for a terminal, one to a line. One that is absent has no line.
 func WriteMetrics(w io.Writer, m checker.Metrics, l Layout) error {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -36,12 +35,7 @@ const unwritten = "TODO"
 // LoadBaseline reads a baseline. Locks and scenarios are those that its entries may name: a scenario by its name or code. A
 // mistake in the file is a *FileError with line and column; other errors are the file system's.
 func LoadBaseline(path string, locks []string, chosen []*Scenario) (*Baseline, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	data, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -19,6 +21,16 @@ const (
 	maxNested = 32
 	maxItems  = 10_000 // keys and items of lists
 )
+
+// readFile reads a file, or so much of a larger one that document refuses it.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxBytes+1))
+}
 
 // document returns the root of a file with one YAML document.
 func (r *reader) document(data []byte) ast.Node {

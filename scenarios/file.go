@@ -1,9 +1,7 @@
 package scenarios
 
 import (
-	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,12 +12,7 @@ import (
 
 // Load reads a scenario file. A mistake in it is a *FileError with line and column; other errors are the file system's.
 func Load(path string) (*Scenario, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	data, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}

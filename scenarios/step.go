@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/lockfault/lockfault/checker"
 	"github.com/lockfault/lockfault/checker/history"
 	"github.com/lockfault/lockfault/nemesis"
 )
@@ -16,7 +17,7 @@ import (
 var clientName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
 
 // reserved names belong to other processes of a history.
-var reserved = append([]string{nemesis.Resource, nemesis.Replica, nemesis.AllNodes, "nemesis", "probe", "consensus", "harness"},
+var reserved = append([]string{nemesis.Resource, nemesis.Replica, nemesis.AllNodes, "nemesis", checker.Probe, "consensus", "harness"},
 	serverNames...)
 
 // clients reads the clients with their steps. Names come first: triggers of steps name clients.

@@ -34,9 +34,6 @@ func fencingWord(on bool) string {
 	return "unfenced"
 }
 
-// probe is the client that tries to have the lock once everything is healed.
-const probe = "probe"
-
 // expanded is the scenario as it runs, or why it cannot.
 func (p Plan) expanded() (*scenarios.Scenario, error) {
 	if p.Fencing && !p.Lock.Fences {

@@ -116,7 +116,7 @@ func (r *run) setup() Setup {
 		Servers:  r.plan.Lock.Servers,
 		Program:  r.plan.Lock.Command,
 		TTL:      r.scenario.TTL,
-		Clients:  append(r.scenario.ClientNames(), probe),
+		Clients:  append(r.scenario.ClientNames(), checker.Probe),
 		Observer: r,
 		Resource: r.resource,
 		Data:     r.scenario.NewData(r.plan.Fencing),
@@ -160,7 +160,7 @@ func (r *run) body(cluster Cluster, testbed string) error {
 	})
 	var clients []*client
 	var setupErr error
-	for _, name := range append(r.scenario.ClientNames(), probe) {
+	for _, name := range append(r.scenario.ClientNames(), checker.Probe) {
 		c, err := r.newClient(cluster, name)
 		if err != nil {
 			setupErr = errors.Join(setupErr, err)
