@@ -16,7 +16,7 @@ type Property struct {
 // Streams tells whether a Stream can judge the property.
 func (p Property) Streams() bool { return p.violation != nil }
 
-// Names of the properties.
+// The names of the properties.
 const (
 	Exclusion        = "exclusion"
 	Effects          = "effects"
@@ -30,6 +30,15 @@ const (
 
 // All lists the properties in the order of reports. Each Judge is already guarded: see guard.
 var All = []Property{exclusion, effects, ownership, expiry, progress, availability, fenceOrder, fenceEnforcement}
+
+// Names lists the names of All.
+func Names() []string {
+	names := make([]string, len(All))
+	for i, p := range All {
+		names[i] = p.Name
+	}
+	return names
+}
 
 // Find returns the property of a name.
 func Find(name string) (Property, bool) {

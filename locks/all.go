@@ -7,14 +7,21 @@ import (
 
 // Find returns the entry of All with that name. The error lists the names that there are.
 func Find(name string) (Entry, error) {
-	var names []string
 	for _, e := range All {
 		if e.Name == name {
 			return e, nil
 		}
-		names = append(names, e.Name)
 	}
-	return Entry{}, fmt.Errorf("no lock %q; there are %s", name, strings.Join(names, ", "))
+	return Entry{}, fmt.Errorf("no lock %q; there are %s", name, strings.Join(Names(), ", "))
+}
+
+// Names lists the names of All.
+func Names() []string {
+	names := make([]string, len(All))
+	for i, e := range All {
+		names[i] = e.Name
+	}
+	return names
 }
 
 const redisPage = "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/"

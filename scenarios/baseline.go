@@ -59,10 +59,6 @@ func (r *reader) known(n ast.Node, locks []string, chosen []*Scenario) KnownFail
 		return KnownFailure{}
 	}
 	k := KnownFailure{Line: start(n).Line}
-	var properties []string
-	for _, p := range checker.All {
-		properties = append(properties, p.Name)
-	}
 	fields := r.fields(n, "known", "lock: my-lock", "lock", "scenario", "fencing", "violated", "reason")
 	for _, f := range fields {
 		switch f.key {
@@ -74,7 +70,7 @@ func (r *reader) known(n ast.Node, locks []string, chosen []*Scenario) KnownFail
 			on := r.flag(f)
 			k.Fencing = &on
 		case "violated":
-			k.Violated = r.someOf(f, properties)
+			k.Violated = r.someOf(f, checker.Names())
 		case "reason":
 			if k.Reason = r.line(f); k.Reason == unwritten {
 				r.fail(f.value, "reason: write down why this failure is accepted, and until when")

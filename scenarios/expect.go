@@ -23,20 +23,14 @@ type Rule struct {
 }
 
 func (r *reader) rule(n ast.Node) Rule {
-	var properties, lockNames []string
-	for _, p := range checker.All {
-		properties = append(properties, p.Name)
-	}
-	for _, l := range locks.All {
-		lockNames = append(lockNames, l.Name)
-	}
+	properties := checker.Names()
 	var rule Rule
 	fields := r.fields(n, "expect", "violated: [exclusion]", "locks", "fencing", "violated", "also", "held", "may", "because")
 	claims := map[string]string{} // by property: the key that has it
 	for _, f := range fields {
 		switch f.key {
 		case "locks":
-			rule.Locks = r.someOf(f, lockNames)
+			rule.Locks = r.someOf(f, locks.Names())
 		case "fencing":
 			on := r.flag(f)
 			rule.Fencing = &on

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/lockfault/lockfault/checker"
+	"github.com/lockfault/lockfault/locks"
 	"github.com/lockfault/lockfault/results"
 	"github.com/lockfault/lockfault/scenarios"
 	"github.com/lockfault/lockfault/scenarios/runner"
@@ -49,7 +50,7 @@ func (f *baselineFlags) load(c *call, plans []runner.Plan) error {
 	if err != nil {
 		return err
 	}
-	names := lockNames()
+	names := locks.Names()
 	for _, p := range plans {
 		chosen = append(chosen, p.Scenario)
 		if !slices.Contains(names, p.Lock.Name) {

@@ -185,7 +185,7 @@ func findLock(name string) (locks.Entry, error) {
 	}
 	e, err := locks.Find(name)
 	if err != nil {
-		return e, usagef("--lock: %w%s", err, didYouMean(name, lockNames()))
+		return e, usagef("--lock: %w%s", err, didYouMean(name, locks.Names()))
 	}
 	return e, nil
 }
@@ -201,14 +201,6 @@ func (f *planFlags) settle(entries []locks.Entry) {
 	if f.testbed == "docker" && !f.changed("speed") {
 		f.speed = dockerSpeed
 	}
-}
-
-func lockNames() []string {
-	var names []string
-	for _, e := range locks.All {
-		names = append(names, e.Name)
-	}
-	return names
 }
 
 func (f *planFlags) chosenScenarios() ([]*scenarios.Scenario, error) {

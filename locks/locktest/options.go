@@ -108,10 +108,7 @@ func (s *settings) check() error {
 	case s.budget < 0:
 		return fmt.Errorf("Budget(%v): want a positive duration", s.budget)
 	}
-	var properties []string
-	for _, p := range checker.All {
-		properties = append(properties, p.Name)
-	}
+	properties := checker.Names()
 	named := slices.Clone(s.notPromised)
 	for i, k := range s.known {
 		scenario, err := scenarios.Find(k.scenario)
