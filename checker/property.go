@@ -1,6 +1,11 @@
 package checker
 
-import "github.com/lockfault/lockfault/checker/history"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/lockfault/lockfault/checker/history"
+)
 
 // Property is one claim about a history. Judge never looks at what a scenario expects.
 type Property struct {
@@ -38,6 +43,19 @@ func Names() []string {
 		names[i] = p.Name
 	}
 	return names
+}
+
+// CompareNames orders names of properties as All lists them, and others behind by themselves.
+func CompareNames(a, b string) int {
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+}
+
+func rank(name string) int {
+	i := slices.IndexFunc(All, func(p Property) bool { return p.Name == name })
+	if i < 0 {
+		return len(All)
+	}
+	return i
 }
 
 // Find returns the property of a name.

@@ -4,7 +4,6 @@
 package results
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -146,7 +145,7 @@ func (r Run) surprises() []string {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, byProperty)
+	slices.SortFunc(names, checker.CompareNames)
 	return names
 }
 
@@ -161,19 +160,6 @@ func (r Run) Properties() []string {
 			all = append(all, name)
 		}
 	}
-	slices.SortFunc(all, byProperty)
+	slices.SortFunc(all, checker.CompareNames)
 	return all
-}
-
-// byProperty orders names as the checker lists them, and those that it does not know last.
-func byProperty(a, b string) int {
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
-}
-
-func rank(property string) int {
-	i := slices.IndexFunc(checker.All, func(p checker.Property) bool { return p.Name == property })
-	if i < 0 {
-		return len(checker.All)
-	}
-	return i
 }

@@ -48,7 +48,7 @@ func New(c *checker.Case, verdicts map[string]checker.Verdict) *Drawing {
 }
 
 func (m *maker) addStories(verdicts map[string]checker.Verdict) {
-	for _, property := range slices.SortedFunc(maps.Keys(verdicts), byProperty) {
+	for _, property := range slices.SortedFunc(maps.Keys(verdicts), checker.CompareNames) {
 		w := verdicts[property].Witness
 		if w == nil {
 			continue
@@ -62,18 +62,6 @@ func (m *maker) addStories(verdicts map[string]checker.Verdict) {
 		}
 		m.Stories = append(m.Stories, s)
 	}
-}
-
-// byProperty orders names as the checker lists them, others last.
-func byProperty(a, b string) int {
-	rank := func(name string) int {
-		i := slices.IndexFunc(checker.All, func(p checker.Property) bool { return p.Name == name })
-		if i < 0 {
-			return len(checker.All)
-		}
-		return i
-	}
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 }
 
 // addLanes lists clients in the order of their first events, the harness's probe last, then nodes and resources by name.

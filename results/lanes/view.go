@@ -208,7 +208,7 @@ func (s scale) at(t time.Duration) float64 {
 	return 0.5*float64(t-first)/float64(last-first) + 0.5*rank/float64(len(s.knots)-1)
 }
 
-// Label words of a tick for people: "write v2, fence 34".
+// label is a tick in words: "A write v2 #34".
 func (t *Tick) label() string {
 	text := string(t.Op)
 	if t.By != "" {
