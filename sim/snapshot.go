@@ -30,7 +30,7 @@ func (r record) value() string {
 	return fmt.Sprint(r.parts)
 }
 
-// take copies what a server holds; now is its wall clock.
+// takeSnapshot copies what a server holds; now is its wall clock.
 func takeSnapshot(m *miniredis.Miniredis, now time.Time) snapshot {
 	s := snapshot{}
 	for _, key := range m.Keys() {

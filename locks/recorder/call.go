@@ -81,8 +81,8 @@ func (c *Call) Applied(version int64) {
 	c.end(recording.Ok, nil)
 }
 
-// Done ends a release, a write, or an extension that failed. nil: it happened. An error that wraps locks.ErrNotHeld or locks.ErrNotAcquired: it
-// certainly did not. Any other: unknown.
+// Done ends a release, a write, or an extension that failed. nil: it happened. An error that wraps locks.ErrNotHeld or
+// locks.ErrNotAcquired: it certainly did not. Any other: unknown.
 func (c *Call) Done(err error) {
 	switch {
 	case err == nil:
