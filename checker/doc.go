@@ -14,7 +14,7 @@
 //	 2. In memory that grows with what is open: calls, leases, the pieces of data and, for fence-order, the locks and the
 //	    grants since the acquire was asked for that is open longest; and with the faults. Not where a client checks its
 //	    lease, but for fence-enforcement: what it believed depends on what it does later.
-//	 3. The latter where sections overlap that use several pieces of data, or begin with a write.
+//	 3. The latter where sections begin with a write, or overlap and use several pieces of data.
 //
 // The arguments: exclusion by the sweep over the cores of holds (firstOverlap; after Gibbons and Korach 1997); effects by
 // two rules that hold exactly if sections are conflict-serialisable in each piece of data (judgeEffects; Papadimitriou 1979)

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/lockfault/lockfault/checker/history"
@@ -124,32 +125,29 @@ func registers(c *Case) []*register {
 		}
 	}
 	if len(refused) > 0 {
-		for i := range c.Accesses {
-			if a := &c.Accesses[i]; a.kind == writeOk {
-				delete(refused, a.section())
-			}
-		}
-		for _, r := range all {
-			r.abort(refused)
-		}
+		abort(c, logs, refused)
 	}
 	return all
 }
 
-// abort marks sections as aborted, and forgets what rules they broke.
-func (r *register) abort(aborted map[sectionKey]bool) {
-	for key := range aborted {
-		if place := r.places.of(key); place != 0 {
-			r.sections[place-1].aborted = true
+// abort marks the sections that had a write refused and none applied as aborted, and forgets what rules they broke.
+func abort(c *Case, logs map[int32]*register, refused map[sectionKey]bool) {
+	for i := range c.Accesses {
+		if a := &c.Accesses[i]; a.kind == writeOk {
+			delete(refused, a.section())
 		}
 	}
-	kept := r.breaches[:0]
-	for _, b := range r.breaches {
-		if !r.sections[b.section-1].aborted {
-			kept = append(kept, b)
+	for i := range c.Accesses {
+		if a := &c.Accesses[i]; a.kind == readOk && refused[a.section()] {
+			r := logs[a.data]
+			if place := r.places.of(a.section()); place != 0 { // none if the log has a gap before
+				r.sections[place-1].aborted = true
+			}
 		}
 	}
-	r.breaches = kept
+	for _, r := range logs {
+		r.breaches = slices.DeleteFunc(r.breaches, func(b breach) bool { return r.sections[b.section-1].aborted })
+	}
 }
 
 // add takes one applied access into the log.
