@@ -44,11 +44,16 @@ func (c *Case) at(a *access) *history.Event { return &c.Events[a.event] }
 // sectionKey tells sections apart: it is even for that of a lease, odd for that of a single access.
 type sectionKey int64
 
-// section says which section an access belongs to: that of its lease. An access under no lease stands alone, since nothing
-// says that its client took it and another one for a whole.
-func (a *access) section() sectionKey {
-	if a.lease != 0 {
-		return sectionKey(a.lease) * 2
+// sectionOf says which section something belongs to that was done at a place: that of its lease. What is done under no lease
+// stands alone, since nothing says that its client took it and anything else for a whole.
+func sectionOf(lease name, place int32) sectionKey {
+	if lease != 0 {
+		return sectionKey(lease) * 2
 	}
-	return sectionKey(a.event)*2 + 1
+	return sectionKey(place)*2 + 1
 }
+
+// lease is that of a section, if it has one.
+func (k sectionKey) lease() (lease name, has bool) { return name(k / 2), k%2 == 0 }
+
+func (a *access) section() sectionKey { return sectionOf(a.lease, a.event) }

@@ -32,15 +32,15 @@ type places struct {
 }
 
 func (p *places) of(key sectionKey) int32 {
-	if key%2 == 0 && int(key/2) < len(p.leased) {
-		return p.leased[key/2]
+	if lease, has := key.lease(); has && int(lease) < len(p.leased) {
+		return p.leased[lease]
 	}
 	return p.others[key]
 }
 
 func (p *places) set(key sectionKey, place int32) {
-	if key%2 == 0 && int(key/2) < len(p.leased) {
-		p.leased[key/2] = place
+	if lease, has := key.lease(); has && int(lease) < len(p.leased) {
+		p.leased[lease] = place
 		return
 	}
 	p.others[key] = place

@@ -48,10 +48,7 @@ func (c *Case) sectionOperations(object linear.Object) []*objectHistory {
 		if op := c.op(call); op != history.Read && op != history.Write {
 			continue
 		}
-		k := key{call.Lock, sectionKey(i)*2 + 1} // under no lease it stands alone: nothing tells where a section would end
-		if call.Lease != 0 {
-			k.section = sectionKey(call.Lease) * 2
-		}
+		k := key{call.Lock, sectionOf(call.Lease, int32(i))}
 		v := visits[k]
 		if v == nil {
 			v = &visit{first: int32(i), last: int32(i), outcome: history.Ok}
