@@ -297,6 +297,18 @@ func (c *cluster) behind() (int64, error) {
 	return at.sent - at.got, nil
 }
 
+// noteLag measures the lag when the replication is about to end.
+func (c *cluster) noteLag(ctx context.Context) (*lag, error) {
+	at, err := c.measureLag(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lag = at
+	return at, nil
+}
+
 func (c *cluster) measureLag(ctx context.Context) (*lag, error) {
 	got, err := c.nodes[nemesis.Replica].offset(ctx, "slave_repl_offset")
 	if err != nil {

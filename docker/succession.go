@@ -34,13 +34,10 @@ func (c *cluster) Failover(by nemesis.Promoter) (nemesis.Heal, error) {
 	if err := c.enable(nemesis.Primary, false); err != nil {
 		return nil, err
 	}
-	at, err := c.measureLag(ctx)
+	at, err := c.noteLag(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	c.lag = at
-	c.mu.Unlock()
 	if by == nemesis.ByHand {
 		if err := replica.command.Do(ctx, "REPLICAOF", "NO", "ONE").Err(); err != nil {
 			return nil, fmt.Errorf("promote the replica: %w", err)
@@ -166,13 +163,10 @@ func (c *cluster) SplitBrain(clients []string) (nemesis.Heal, error) {
 	defer cancel()
 	defer c.promptly("part the primary")()
 	c.bed.deposed = true
-	at, err := c.measureLag(ctx)
+	at, err := c.noteLag(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	c.lag = at
-	c.mu.Unlock()
 	s := &split{cluster: c, clients: clients, name: c.toxicName(), parted: c.across(clients)}
 	err = s.each(func(p *proxy, stream string) error {
 		return p.strike(stream, toxic{s.name, "timeout", 1, toxiproxy.Attributes{"timeout": 0}})
