@@ -42,12 +42,7 @@ var laws = []law{
 	{"fence", "A lease has no fence unless one was asked for.", 1, noFenceUnasked, ""},
 }
 
-// Contract tests the plain contract alone, as Run does under "contract": one subtest for each law.
-func Contract(t *testing.T, newLock New, options ...Option) {
-	t.Helper()
-	newSettings(t.Name(), newLock, options).contract(t)
-}
-
+// contract tests the plain contract: one subtest for each law.
 func (s *settings) contract(t *testing.T) {
 	for _, l := range laws {
 		t.Run(l.name, func(t *testing.T) {
