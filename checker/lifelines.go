@@ -46,9 +46,11 @@ func Lifelines(c *Case) ([]Stay, []Tenure) {
 
 // StaleWrites lists the events of a resource that applied a write over a version that its section had not seen: those
 // that Metrics counts, ascending. None if the log of the resource is not whole.
-func StaleWrites(c *Case) []int {
+func StaleWrites(c *Case) []int { return staleWrites(registers(c)) }
+
+func staleWrites(logs []*register) []int {
 	var events []int
-	for _, log := range registers(c) {
+	for _, log := range logs {
 		if log.gap != "" {
 			return nil
 		}

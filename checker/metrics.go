@@ -59,22 +59,17 @@ func (m Metrics) WithoutTimes() Metrics {
 // holder's next one, which overwrites it unseen.
 func (m *Metrics) measureEffects(c *Case) {
 	logs := registers(c)
-	var writes, stale int
+	writes := 0
 	for _, log := range logs {
 		if log.gap != "" {
 			return
-		}
-		for _, b := range log.breaches {
-			if log.stale(b) {
-				stale++
-			}
 		}
 		writes += len(log.writes)
 	}
 	if len(logs) > 0 {
 		sections, _ := countSections(c, logs)
 		m.Sections = &sections
-		m.StaleWrites = proportion(stale, writes)
+		m.StaleWrites = proportion(len(staleWrites(logs)), writes)
 	}
 }
 
