@@ -74,8 +74,7 @@ adapters:
 
 # testbeds: the catalogue in virtual time and on containers, side by side.
 testbeds:
-	$(GO) run ./docker/testbeds > results/testbeds.md.new
-	mv results/testbeds.md.new results/testbeds.md
+	$(GO) run ./docker/testbeds -out results/testbeds.md
 
 # libraries: the catalogue's verdicts on third-party locks, and the other outputs that stand in pages.
 libraries:

@@ -1,6 +1,6 @@
 // Package results holds what a command found: the runs with their verdicts, the store that keeps them, and the writers
-// that show them as a table, JSON, JUnit or Markdown. It judges nothing; it knows what each scenario expects and says
-// where a verdict differs.
+// that show them as a table, a matrix, JSON, CSV, JUnit, Markdown or annotations of GitHub. It judges nothing; it knows what
+// each scenario expects and says where a verdict differs.
 package results
 
 import (

@@ -1,5 +1,6 @@
-// Package scenarios describes what a run does: clients with their steps, faults with their triggers, and what each kind of
-// lock is expected to do. Scenarios are YAML files; the catalogue of known failures is embedded.
+// Package scenarios describes what a run does: clients with their steps, faults with their triggers, the data that the lock
+// protects, and what each kind of lock is expected to do. Scenarios are YAML files; the catalogue of known failures is
+// embedded. Beside them it reads and writes baselines, of failures that somebody knows of, and plans as they are stored.
 package scenarios
 
 import (

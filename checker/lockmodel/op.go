@@ -1,4 +1,5 @@
-// Package lockmodel says, as sequential specifications, what a lock is and what the data behind it is.
+// Package lockmodel says, as sequential specifications, what a lock is and what the data behind it is: a register, one that
+// enforces fences, a counter or an inventory.
 //
 // The locks are those of Jepsen's Hazelcast tests (jepsen-io/jepsen, pull request 325: OwnerAwareMutex, ReentrantMutex,
 // FencedMutex, ReentrantFencedMutex, AcquiredPermits), under the same rules: a grant has a greater fence than every
