@@ -34,13 +34,3 @@ func refuseFenced(r Refusal, happen func(Hold, *Op) (Hold, bool)) func(Hold, *Op
 		return plain(now, &without)
 	}
 }
-
-// FenceSource is what a lock is to those who only look at its fences: each grant has a greater one than all before,
-// whoever holds.
-func FenceSource() Spec[int64] {
-	return Spec[int64]{
-		Title:  "fence-source",
-		Happen: func(highest int64, op *Op) (int64, bool) { return max(highest, op.Value), op.Value > highest },
-		Refuse: func(int64, *Op) bool { return true },
-	}
-}

@@ -67,8 +67,6 @@ func TestModels(t *testing.T) {
 		{"two fences in a hold", ReentrantFenced(2, Strict), in(acquire(0, 3), acquire(0, 4)), false},
 		{"learned on re-entry", ReentrantFenced(2, Strict), in(acquire(0, 0), acquire(0, 4), release(0), release(0), acquire(1, 4)), false},
 		{"one fence in two holds", ReentrantFenced(2, Strict), in(acquire(0, 3), release(0), acquire(0, 3)), false},
-		{"fences of whoever holds", FenceSource(), in(acquire(0, 3), acquire(1, 4)), true},
-		{"fences that go back", FenceSource(), in(acquire(0, 3), acquire(1, 2)), false},
 
 		{"two permits", Semaphore(2, Strict), in(acquire(0, 0), acquire(0, 0), release(0), acquire(1, 0)), true},
 		{"three of two permits", Semaphore(2, Strict), in(acquire(0, 0), acquire(0, 0), acquire(1, 0)), false},
