@@ -72,6 +72,9 @@ func (f *Fault) names(node string) bool {
 	})
 }
 
+// Forgets tells whether a lock server may come back from the fault, or be replaced by one, with less than it had.
+func (f *Fault) Forgets(node string) bool { return f.replaces() || f.Kind == crash && f.names(node) }
+
 // takesAway lists the lock servers that a client cannot reach because of the fault; "all" may be among them.
 func (f *Fault) takesAway(client string) []string {
 	var nodes []string

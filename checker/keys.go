@@ -48,7 +48,7 @@ func (k keys) apply(e *history.Event) {
 
 // forget drops what a fault makes uncertain: a server that restarts or is replaced may come back with an older value.
 func (k keys) forget(f *Fault) {
-	maps.DeleteFunc(k, func(name keyName, _ setting) bool { return f.replaces() || f.Kind == crash && f.names(name.node) })
+	maps.DeleteFunc(k, func(name keyName, _ setting) bool { return f.Forgets(name.node) })
 }
 
 func keyOf(e *history.Event) keyName { return keyName{e.Process, e.Resource} }

@@ -71,6 +71,30 @@ func TestWritersLookAsTheyShould(t *testing.T) {
 	}
 }
 
+// Under a split brain another primary takes over as in a failover, and may know less.
+func TestWhatAServerMayHaveLostIsDoubtful(t *testing.T) {
+	doubtful := func(events []history.Event) int {
+		d, _ := draw(t, events)
+		n := 0
+		for _, b := range d.Bars {
+			if b.Sort == lanes.Stay && b.Doubtful {
+				n++
+			}
+		}
+		return n
+	}
+	events := sample(t, "failover")
+	want := doubtful(events)
+	for i := range events {
+		if events[i].Op == "failover" {
+			events[i].Op = "split-brain"
+		}
+	}
+	if got := doubtful(events); want == 0 || got != want {
+		t.Errorf("%d stays are doubtful under a split brain, %d in a failover", got, want)
+	}
+}
+
 // element is one of a picture.
 type element struct {
 	name       string

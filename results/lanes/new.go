@@ -163,12 +163,9 @@ func (m *maker) addServers() {
 // forgotten tells whether a server may have lost what it had in a stretch of time.
 func (m *maker) forgotten(node string, from, to time.Duration) bool {
 	return slices.ContainsFunc(m.c.Faults, func(f *checker.Fault) bool {
-		strikes := f.Kind == "failover" || f.Kind == "crash" && slices.Contains(strings.FieldsFunc(f.Subject, separates), node)
-		return strikes && f.Injected && from <= f.From && f.From < to
+		return f.Forgets(node) && f.Injected && from <= f.From && f.From < to
 	})
 }
-
-func separates(r rune) bool { return r == ' ' || r == ',' }
 
 func (m *maker) addTicks() {
 	waiting := map[string][]int{} // ticks of calls, by lease and operation, that no resource has answered
