@@ -22,7 +22,6 @@ type jepsen struct {
 	forms   *edn.Reader
 	strings intern.Table
 	line    int
-	begun   bool
 	over    bool
 	native  bool // it has keys of lockfault's own: WriteEDN wrote it, and it says all there is to say
 
@@ -51,8 +50,10 @@ type pending struct {
 }
 
 func newJepsen(r *Reader, in *bufio.Reader) *jepsen {
+	forms := edn.NewReader(in)
+	forms.Enter()
 	return &jepsen{
-		reader: r, forms: edn.NewReader(in), index: -1,
+		reader: r, forms: forms, index: -1,
 		open: map[string]*pending{}, holds: map[string]int{}, crashed: map[string]int{}, others: map[string]int{},
 		clock: jepsenClock{reader: r},
 	}
@@ -78,7 +79,7 @@ func (j *jepsen) next(e *Event) error {
 // more reads one operation, or what the end of the history implies.
 func (j *jepsen) more() error {
 	j.ready, j.given = j.ready[:0], 0
-	op, err := j.form()
+	op, err := j.forms.Next()
 	j.line = max(j.forms.FirstLine(), 1)
 	switch {
 	case err == io.EOF:
@@ -99,16 +100,6 @@ func (j *jepsen) more() error {
 		return fmt.Errorf("%s:%d: %w", j.reader.name, j.line, err)
 	}
 	return nil
-}
-
-func (j *jepsen) form() (edn.Value, error) {
-	if !j.begun {
-		j.begun = true
-		if _, err := j.forms.Enter(); err != nil {
-			return edn.Value{}, err
-		}
-	}
-	return j.forms.Next()
 }
 
 // emit numbers an event and makes it ready.

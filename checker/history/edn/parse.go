@@ -144,6 +144,9 @@ func (r *Reader) wrapped(v *Value) error {
 		if err != nil {
 			return err
 		}
+		if v != nil && r.depth == 1 && r.enter(c) {
+			return errEntered
+		}
 		item, err := r.value(c)
 		if err == errDiscarded {
 			continue

@@ -1,6 +1,7 @@
 package edn
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
@@ -34,7 +35,8 @@ type Reader struct {
 	newline int64 // offset of the first byte of the line
 	start   int64 // offset of the value being read
 	depth   int
-	inside  byte // what closes the collection that Enter opened, or 0
+	enters  bool // a collection that comes first is to be stepped into
+	inside  byte // what closes the one that was, or 0
 
 	scratch []Value // items of the collections being read
 	slab    []Value // items of those that were
@@ -45,23 +47,24 @@ type Reader struct {
 // NewReader returns a Reader of a text in UTF-8.
 func NewReader(in io.Reader) *Reader { return &Reader{in: in, line: 1} }
 
-// Enter steps into a vector or list that comes next, so that Next returns its items instead, and tells whether one did.
-func (r *Reader) Enter() (bool, error) {
-	r.start = r.offset()
-	c, err := r.skipSpace()
-	if err != nil {
-		return false, err
-	}
-	if c != '[' && c != '(' {
-		return false, nil
+// Enter has Next step into a vector or list if one comes first, with or without a tag, and return its items instead.
+func (r *Reader) Enter() { r.enters = true }
+
+// errEntered stands for a collection that was stepped into.
+var errEntered = errors.New("entered")
+
+// enter steps into the collection that c opens, if it is to be.
+func (r *Reader) enter(c byte) bool {
+	if !r.enters || c != '[' && c != '(' {
+		return false
 	}
 	r.pos++
-	r.inside = closer(c)
-	return true, nil
+	r.enters, r.inside = false, closer(c)
+	return true
 }
 
-// Next returns the next value. It is valid until the call after. The end is io.EOF; where Enter stepped into a
-// collection, that is where it closes. Other errors are of type *Error, and nothing can be read after them.
+// Next returns the next value. It is valid until the call after. The end is io.EOF; where a collection was stepped into
+// (see Enter), that is where it closes. Other errors are of type *Error, and nothing can be read after them.
 func (r *Reader) Next() (Value, error) {
 	for {
 		r.start, r.depth = r.offset(), 0
@@ -76,8 +79,11 @@ func (r *Reader) Next() (Value, error) {
 		case r.inside != 0 && c == r.inside:
 			r.pos++
 			return Value{}, r.finish()
+		case r.enter(c):
+			continue
 		}
-		if v, err := r.value(c); err != errDiscarded {
+		if v, err := r.value(c); err != errDiscarded && err != errEntered {
+			r.enters = false
 			return v, err
 		}
 	}
@@ -89,7 +95,7 @@ func (r *Reader) FirstLine() int { return r.first }
 // Offset is how many bytes of the text were read.
 func (r *Reader) Offset() int64 { return r.offset() }
 
-// finish is the end of what Enter opened: nothing may come after.
+// finish is the end of the collection that was stepped into: nothing may come after.
 func (r *Reader) finish() error {
 	r.inside = 0
 	c, err := r.skipSpace()
