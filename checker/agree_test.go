@@ -281,7 +281,7 @@ func TestDisagreementDecidesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	operations := c.mutexOperations(holdsByLock(c)[0])
-	for _, v := range []Verdict{held("it seems"), undecided("who knows"), violated("it seems")} {
+	for _, v := range []Verdict{held("it seems"), undecided("who knows"), violated(say("it seems"))} {
 		got := confirm(v, Mutex(), operations) // which are illegal
 		if wants := v.Status == Held; wants != (got.Reason == "lockfault's two checkers disagree: please report this history") {
 			t.Errorf("%v against porcupine's illegal gives %v (%s)", v.Status, got.Status, got.Reason)

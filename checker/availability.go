@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -97,7 +96,7 @@ func unavailable(c *Case, a *Call, end time.Duration, gone []string) Verdict {
 	case a.Outcome == history.Info:
 		outcome = "failed with unknown outcome"
 	}
-	sentence := fmt.Sprintf("%s's acquire of %s %s at %s, though the lock was free and only %d of %d nodes gone (%s)",
+	sentence := say("%s's acquire of %s %s at %s, though the lock was free and only %d of %d nodes gone (%s)",
 		c.text(a.Client), at(a.Asked), outcome, at(end), len(gone), c.Plan.Nodes, strings.Join(gone, ", "))
 	events := []int{int(a.Invoke), int(a.Done)}
 	for _, f := range c.Faults {

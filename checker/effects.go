@@ -111,13 +111,13 @@ func (r *register) intrusion(b *breach) Verdict {
 	last, now := &r.Events[b.before], &r.Events[b.event]
 	known := r.initial + int64(b.met)
 	unseen := r.write(known + 1)
-	saw := fmt.Sprintf("it last saw version %d, %s at %s", known, pastTense(last.Op), at(last.Time))
-	var sentence string
+	saw := say("it last saw version %d, %s at %s", known, pastTense(last.Op), at(last.Time))
+	var sentence saying
 	if now.Op == history.Write {
-		sentence = fmt.Sprintf("%s's write%s at %s was applied after %s's%s at %s, which %s had not seen: %s",
+		sentence = say("%s's write%s at %s was applied after %s's%s at %s, which %s had not seen: %s",
 			who, withFence(now.Fence), at(now.Time), author(unseen), bareFence(unseen.Fence), at(unseen.Time), who, saw)
 	} else {
-		sentence = fmt.Sprintf(
+		sentence = say(
 			"%s's read%s at %s found version %d, since %s's write%s at %s had come into the middle of %s's section: %s",
 			who, withFence(now.Fence), at(now.Time), now.Version,
 			author(unseen), withFence(unseen.Fence), at(unseen.Time), who, saw)
@@ -129,7 +129,7 @@ func (r *register) intrusion(b *breach) Verdict {
 func (r *register) half(b *breach) Verdict {
 	read := &r.Events[b.event]
 	before, after := r.write(read.Version), r.write(read.Version+1)
-	sentence := fmt.Sprintf(
+	sentence := say(
 		"%s's read%s at %s saw a half-done section of %s: version %d, written%s at %s and overwritten by %s at %s",
 		author(&r.Events[r.sections[b.section-1].opened]), withFence(read.Fence), at(read.Time), author(before), before.Version,
 		withFence(before.Fence), at(before.Time), author(after), at(after.Time))

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -135,18 +134,17 @@ func firstOverlap(holds []*hold) (earlier, later *hold) {
 
 func overlapVerdict(c *Case, first, second *hold) Verdict {
 	stopped := c.pauseOf(first.Client, first.From, second.From)
-	granted := "granted at " + at(c.ended(first.Call))
+	granted := say("granted at %s", at(c.ended(first.Call)))
 	if first.Fence != 0 {
-		granted += fmt.Sprintf(", fence %d", first.Fence)
+		granted = say("%s, fence %d", granted, first.Fence)
 	}
 	late := c.pauseOf(second.Client, second.since(), second.From)
 	verb := "was granted"
 	if second.Belief != &second.first {
 		verb = "extended its lease again"
 	}
-	subject := c.text(second.Client) + during(late)
-	sentence := fmt.Sprintf("%s %s at %s while %s%s still believed (%s)",
-		subject, verb, at(second.From), c.text(first.Client), during(stopped), granted)
+	sentence := say("%s%s %s at %s while %s%s still believed (%s)",
+		c.text(second.Client), during(late), verb, at(second.From), c.text(first.Client), during(stopped), granted)
 	events := []int{int(first.Done), int(second.Done), int(first.Event)}
 	if stopped != nil {
 		events[2] = stopped.Event

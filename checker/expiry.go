@@ -2,7 +2,6 @@ package checker
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -179,17 +178,17 @@ func (d *death) violation(c *Case, a *Call) Verdict {
 	case a.Open():
 		outcome = "still waited for the lock"
 	}
-	doing := "acquiring it"
+	doing := say("acquiring it")
 	events := []int{d.event, int(a.Invoke), int(a.Done)}
 	if d.grant != nil {
-		doing = "without releasing it"
+		how := "without releasing it"
 		if d.grant.last().Why == Killed {
-			doing = "holding it"
+			how = "holding it"
 		}
-		doing += fmt.Sprintf(" (granted at %s)", at(c.ended(d.grant.Call)))
+		doing = say("%s (granted at %s)", how, at(c.ended(d.grant.Call)))
 		events = append(events, int(d.grant.Done))
 	}
-	sentence := fmt.Sprintf("%s, asking since %s, %s at %s: %s had died at %s %s, and the lock was to be free by %s",
+	sentence := say("%s, asking since %s, %s at %s: %s had died at %s %s, and the lock was to be free by %s",
 		c.text(a.Client), at(a.Asked), outcome, at(min(c.ended(a), c.End)), c.text(d.client), at(d.at), doing, at(d.due(c, 0)))
 	return violated(sentence, events...)
 }

@@ -1,8 +1,6 @@
 package checker
 
 import (
-	"fmt"
-
 	"github.com/lockfault/lockfault/checker/history"
 )
 
@@ -52,7 +50,7 @@ func (c *Case) sameHolder(a, b *access) bool {
 }
 
 func outranked(low, high *history.Event) Verdict {
-	sentence := fmt.Sprintf("%s's write with fence %d at %s was applied after %s's with fence %d at %s",
+	sentence := say("%s's write with fence %d at %s was applied after %s's with fence %d at %s",
 		author(low), low.Fence, at(low.Time), author(high), high.Fence, at(high.Time))
 	return violated(sentence, high.Index, low.Index)
 }

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -180,10 +179,10 @@ func fencesGrow(grants []*Grant) bool {
 
 func (c *Case) disorder(earlier, later *Grant) Verdict {
 	who, whom := c.text(later.Client), c.text(earlier.Client)
-	sentence := fmt.Sprintf("%s was granted fence %d at %s, though %s had been granted %d at %s",
+	sentence := say("%s was granted fence %d at %s, though %s had been granted %d at %s",
 		who, later.Fence, at(c.ended(later.Call)), whom, earlier.Fence, at(c.ended(earlier.Call)))
 	if earlier.Fence == later.Fence {
-		sentence = fmt.Sprintf("%s at %s and %s at %s were granted the same fence %d",
+		sentence = say("%s at %s and %s at %s were granted the same fence %d",
 			whom, at(c.ended(earlier.Call)), who, at(c.ended(later.Call)), later.Fence)
 	}
 	return violated(sentence, int(earlier.Done), int(later.Done))

@@ -3,7 +3,6 @@ package checker
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/lockfault/lockfault/checker/linear"
 	"github.com/lockfault/lockfault/checker/lockmodel"
@@ -102,7 +101,8 @@ func (h *objectHistory) violation(c *Case, v linear.Verdict) Verdict {
 		}
 	}
 	var events []int
-	var parts []string
+	var shown []*Call
+	var parts []saying
 	for _, i := range witness {
 		call := &c.Calls[h.calls[i]]
 		events = append(events, int(call.Invoke), int(call.Done))
@@ -110,17 +110,17 @@ func (h *objectHistory) violation(c *Case, v linear.Verdict) Verdict {
 			opened := &c.Calls[h.opened[i]]
 			events = append(events, int(opened.Invoke), int(opened.Done))
 		}
-		if len(parts) < told && !slices.Contains(parts, c.describe(call)) {
-			parts = append(parts, c.describe(call))
+		if len(parts) < told && !slices.Contains(shown, call) {
+			shown, parts = append(shown, call), append(parts, c.describe(call))
 		}
 	}
-	return violated(fmt.Sprintf("%s: %s", reasons[v.Reason], strings.Join(parts, ", ")), events...)
+	return violated(say("%s: %s", reasons[v.Reason], listed(parts)), events...)
 }
 
 // describe says "A acquire from 0.000 s to 1.000 s ok".
-func (c *Case) describe(call *Call) string {
+func (c *Case) describe(call *Call) saying {
 	if call.Open() {
-		return fmt.Sprintf("%s %s from %s without an end", c.text(call.Client), c.op(call), at(call.Asked))
+		return say("%s %s from %s without an end", c.text(call.Client), c.op(call), at(call.Asked))
 	}
-	return fmt.Sprintf("%s %s from %s to %s %v", c.text(call.Client), c.op(call), at(call.Asked), at(c.ended(call)), call.Outcome)
+	return say("%s %s from %s to %s %v", c.text(call.Client), c.op(call), at(call.Asked), at(c.ended(call)), call.Outcome)
 }

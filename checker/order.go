@@ -1,11 +1,9 @@
 package checker
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 	"sort"
-	"strings"
 
 	"github.com/lockfault/lockfault/checker/history"
 )
@@ -268,7 +266,7 @@ func back(by map[int32]edge, section int32) []edge {
 
 // verdict tells of a cycle.
 func (o *order) verdict(cycle []edge) Verdict {
-	var sections, steps []string
+	var sections, steps []saying
 	var events []int
 	var before *history.Event // of the section that comes first
 	for _, e := range cycle {
@@ -276,25 +274,25 @@ func (o *order) verdict(cycle []edge) Verdict {
 		switch {
 		case o.isSection(e.from):
 			before = now
-			sections = append(sections, actor(&o.Events[o.section(e.from).from]))
+			sections = append(sections, say("%s", actor(&o.Events[o.section(e.from).from])))
 		case !o.isSection(e.to):
 			continue
 		case o.isTime(e.from):
-			steps = append(steps, fmt.Sprintf("%s was through at %s before %s began at %s",
+			steps = append(steps, say("%s was through at %s before %s began at %s",
 				author(before), at(before.Time), actor(now), at(now.Time)))
 		default:
-			steps = append(steps, fmt.Sprintf("%s's %s of %s at %s came before %s's %s at %s",
+			steps = append(steps, say("%s's %s of %s at %s came before %s's %s at %s",
 				author(before), before.Op, dataOf(before), at(before.Time), author(now), now.Op, at(now.Time)))
 		}
 		events = append(events, now.Index)
 	}
-	return violated(fmt.Sprintf("the sections of %s cannot each be one atomic step: %s", allOf(sections), allOf(steps)), events...)
+	return violated(say("the sections of %s cannot each be one atomic step: %s", allOf(sections), allOf(steps)), events...)
 }
 
-// allOf lists texts as a sentence does: "A, B and C".
-func allOf(texts []string) string {
-	last := len(texts) - 1
-	return strings.Join(texts[:last], ", ") + " and " + texts[last]
+// allOf lists as a sentence does: "A, B and C".
+func allOf(all []saying) saying {
+	last := len(all) - 1
+	return say("%s and %s", listed(all[:last]), all[last])
 }
 
 // dataOf names what an access is of.

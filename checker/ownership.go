@@ -1,8 +1,6 @@
 package checker
 
 import (
-	"fmt"
-
 	"github.com/lockfault/lockfault/checker/history"
 )
 
@@ -56,11 +54,11 @@ func trespass(c *Case, e *history.Event, set setting) Verdict {
 	case c.acquiring(e.By, e.Index):
 		what = "acquire" // one that gives back what it got before it fails
 	}
-	since := fmt.Sprintf("which %s had set", set.by)
+	since := say("which %s had set", set.by)
 	if set.event >= 0 {
-		since += " at " + at(set.time)
+		since = say("%s at %s", since, at(set.time))
 	}
-	sentence := fmt.Sprintf("%s's %s at %s %s %v, %s", e.By, what, at(e.Time), done, keyOf(e), since)
+	sentence := say("%s's %s at %s %s %v, %s", e.By, what, at(e.Time), done, keyOf(e), since)
 	return violated(sentence, set.event, e.Index)
 }
 

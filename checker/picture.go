@@ -212,7 +212,7 @@ func (p *picture) cutSaid() string {
 	if len(p.holds) == p.all {
 		return ""
 	}
-	return fmt.Sprintf(" (cut: %d of %d beliefs, from %s to %s)", len(p.holds), p.all, at(p.from), at(p.to))
+	return say(" (cut: %d of %d beliefs, from %s to %s)", len(p.holds), p.all, at(p.from), at(p.to)).String()
 }
 
 // annotations are what changes nothing in the mutex: a word on the whole, acquires without a grant, faults.
@@ -235,7 +235,7 @@ func (p *picture) annotations(result porcupine.CheckResult) []porcupine.Annotati
 		}
 		all = append(all, porcupine.Annotation{
 			ClientId: p.lane(call.Client), Start: int64(call.Asked), End: int64(min(p.ended(call), p.to)),
-			Description: fmt.Sprintf("%s acquire, %s", p.text(call.Client), outcome), Details: p.Case.describe(call),
+			Description: fmt.Sprintf("%s acquire, %s", p.text(call.Client), outcome), Details: p.Case.describe(call).String(),
 			BackgroundColor: "#eeeeee",
 		})
 	}

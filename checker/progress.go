@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/lockfault/lockfault/checker/history"
@@ -24,7 +23,7 @@ func judgeProgress(c *Case) Verdict {
 	}
 	for i := range c.Calls {
 		if call := &c.Calls[i]; c.stuck(call) {
-			sentence := fmt.Sprintf("%s's %s of %s had not ended when the history did, at %s",
+			sentence := say("%s's %s of %s had not ended when the history did, at %s",
 				c.text(call.Client), c.op(call), at(call.Asked), at(c.End))
 			return violated(sentence, int(call.Invoke), len(c.Events)-1)
 		}
@@ -113,7 +112,7 @@ func panicked(c *Case) Verdict {
 			what, invoke = string(c.op(call)), int(call.Invoke)
 		}
 	}
-	sentence := fmt.Sprintf("%s's %s panicked at %s: %s", e.Process, what, at(e.Time), e.Error)
+	sentence := say("%s's %s panicked at %s: %s", e.Process, what, at(e.Time), e.Error)
 	return violated(sentence, invoke, e.Index)
 }
 
@@ -122,13 +121,13 @@ func outOfReach(c *Case, probe *Call, healed time.Duration) Verdict {
 	if probe.Outcome == history.Info {
 		outcome = "did not get an answer about"
 	}
-	sentence := fmt.Sprintf("the probe, asking since %s, %s the lock at %s", at(probe.Asked), outcome, at(c.ended(probe)))
+	sentence := say("the probe, asking since %s, %s the lock at %s", at(probe.Asked), outcome, at(c.ended(probe)))
 	if len(c.Faults) > 0 {
-		sentence += fmt.Sprintf(", though every fault had healed by %s", at(healed))
+		sentence = say("%s, though every fault had healed by %s", sentence, at(healed))
 	}
 	events := []int{int(probe.Invoke), int(probe.Done)}
 	if name, set, ok := c.lastSet(int(probe.Done)); ok {
-		sentence += fmt.Sprintf("; %v still has what %s set at %s", name, set.by, at(set.time))
+		sentence = say("%s; %v still has what %s set at %s", sentence, name, set.by, at(set.time))
 		events = append(events, set.event)
 	}
 	return violated(sentence, events...)

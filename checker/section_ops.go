@@ -1,8 +1,6 @@
 package checker
 
 import (
-	"fmt"
-
 	"github.com/lockfault/lockfault/checker/history"
 	"github.com/lockfault/lockfault/checker/linear"
 	"github.com/lockfault/lockfault/checker/lockmodel"
@@ -141,10 +139,10 @@ func (c *Case) addSection(h *objectHistory, v *visit, object linear.Object) {
 		op.Kind, op.Arg = lockmodel.Take, v.wrote
 		op.Untold = v.reads == 0
 	case v.reads == 0 && !object.Takes:
-		h.gap = fmt.Sprintf("%s wrote at %s without having read, so nobody knows what it added", c.text(first.Client), at(first.Asked))
+		h.gap = say("%s wrote at %s without having read, so nobody knows what it added", c.text(first.Client), at(first.Asked)).String()
 		return
 	case v.writes > 1 && v.outcome == history.Info:
-		h.gap = fmt.Sprintf("some of the writes of %s's section at %s may not have happened", c.text(first.Client), at(first.Asked))
+		h.gap = say("some of the writes of %s's section at %s may not have happened", c.text(first.Client), at(first.Asked)).String()
 		return
 	default:
 		op.Kind, op.Arg = lockmodel.Add, v.wrote-v.found
@@ -162,7 +160,7 @@ func (h *objectHistory) tear(c *Case, t *tear) {
 		return
 	}
 	by, read := &c.Calls[t.by], &c.Calls[t.read]
-	h.torn = violated(fmt.Sprintf("%s read %d at %s, where its own section had left %d at %s, so that it was no single step",
+	h.torn = violated(say("%s read %d at %s, where its own section had left %d at %s, so that it was no single step",
 		c.text(read.Client), c.Events[read.Done].Value, at(c.ended(read)), t.left, at(c.ended(by))),
 		int(by.Invoke), int(by.Done), int(read.Invoke), int(read.Done))
 }

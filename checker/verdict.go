@@ -51,16 +51,16 @@ type Witness struct {
 }
 
 func held(format string, args ...any) Verdict {
-	return Verdict{Status: Held, Reason: fmt.Sprintf(format, args...)}
+	return Verdict{Status: Held, Reason: say(format, args...).String()}
 }
 
 func undecided(format string, args ...any) Verdict {
-	return Verdict{Status: Undecided, Reason: fmt.Sprintf(format, args...)}
+	return Verdict{Status: Undecided, Reason: say(format, args...).String()}
 }
 
 // violated is a verdict whose witness says the sentence and shows the events, where -1 stands for no event.
-func violated(sentence string, events ...int) Verdict {
+func violated(sentence saying, events ...int) Verdict {
 	events = slices.DeleteFunc(events, func(i int) bool { return i < 0 })
 	slices.Sort(events)
-	return Verdict{Status: Violated, Witness: &Witness{Sentence: sentence, Events: slices.Compact(events)}}
+	return Verdict{Status: Violated, Witness: &Witness{Sentence: sentence.String(), Events: slices.Compact(events)}}
 }

@@ -204,4 +204,4 @@ func (b *bench) heal() {
 	}
 }
 
-func (b *bench) now() string { return seconds(b.cluster.Now()) }
+func (b *bench) now() string { return milliseconds.Of(b.cluster.Now()) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/lockfault/lockfault/checker/history"
 )
@@ -47,10 +46,13 @@ func (r *run) steps(marked []int) string {
 	return b.String()
 }
 
+// milliseconds are enough for steps, which stand in order.
+const milliseconds = history.Seconds(3)
+
 // describe puts an event into words; empty if it says nothing that others do not.
 func describe(e history.Event) string {
 	line := func(format string, args ...any) string {
-		return fmt.Sprintf("%10s  %-9s %s", seconds(e.Time), e.Process, fmt.Sprintf(format, args...))
+		return fmt.Sprintf("%10s  %-9s %s", milliseconds.Of(e.Time), e.Process, fmt.Sprintf(format, args...))
 	}
 	switch e.Role {
 	case history.Nemesis:
@@ -82,8 +84,6 @@ func describe(e history.Event) string {
 	}
 	return line("%s: unknown: %s", e.Op, oneLine(e.Error))
 }
-
-func seconds(t time.Duration) string { return fmt.Sprintf("%.3f s", t.Seconds()) }
 
 func fence(e history.Event) string {
 	if e.Fence == 0 {

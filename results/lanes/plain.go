@@ -156,16 +156,24 @@ func (p *plain) times() {
 			times = append(times, t.To)
 		}
 	}
-	row := blank(p.room)
+	row, shown := p.timesIn(history.SecondsFor(), times)
+	row, _ = p.timesIn(history.SecondsFor(shown...), shown)
+	p.line("", string(row))
+}
+
+// timesIn writes the times for which there is room, and tells which.
+func (p *plain) timesIn(seconds history.Seconds, times []time.Duration) (row []byte, shown []time.Duration) {
+	row = blank(p.room)
 	for _, t := range times {
-		text := seconds(t)
+		text := seconds.Of(t)
 		at := min(p.column(max(t, p.from)), p.room-len(text))
 		if !p.inWindow(t, t) || at < 0 || strings.TrimSpace(string(row[max(0, at-1):min(p.room, at+len(text)+1)])) != "" {
 			continue
 		}
 		copy(row[at:], text)
+		shown = append(shown, t)
 	}
-	p.line("", string(row))
+	return row, shown
 }
 
 // faults names those in sight.
@@ -179,11 +187,11 @@ func (p *plain) faults() {
 		if n++; n > most {
 			continue
 		}
-		until := "to " + seconds(b.To)
+		when := stretch(b.From, b.To)
 		if b.Open {
-			until = "on, never healed"
+			when = fmt.Sprintf("from %s on, never healed", history.SecondsFor(b.From).Of(b.From))
 		}
-		p.line("", shorten(harmless(fmt.Sprintf("%s of %s from %s %s", b.Kind, cmp.Or(b.Subject, "unknown"), seconds(b.From), until)), p.room))
+		p.line("", shorten(harmless(fmt.Sprintf("%s of %s %s", b.Kind, cmp.Or(b.Subject, "unknown"), when)), p.room))
 	}
 	if n > most {
 		p.line("", fmt.Sprintf("and %d more faults", n-most))

@@ -183,8 +183,10 @@ func (s *sheet) grid() {
 
 func (s *sheet) axis() {
 	s.Leaf("line", "class", "rule", "x1", margin, "x2", sheetWidth-margin, "y1", s.bottom, "y2", s.bottom)
-	for _, t := range s.labelled() {
-		s.Text("text", seconds(t), "x", s.x(t), "y", s.bottom+17, "class", "dim middle small")
+	times := s.labelled()
+	seconds := history.SecondsFor(times...)
+	for _, t := range times {
+		s.Text("text", seconds.Of(t), "x", s.x(t), "y", s.bottom+17, "class", "dim middle small")
 	}
 }
 

@@ -20,7 +20,7 @@ func (b *Bar) describe() string {
 	case Stay:
 		text = fmt.Sprintf("the server has %s's value under %s", cmp.Or(b.Client, "an unknown client"), b.Lock)
 	}
-	text += fmt.Sprintf(" from %s to %s (%s)", seconds(b.From), seconds(b.To), duration(b.To-b.From))
+	text += fmt.Sprintf(" %s (%s)", stretch(b.From, b.To), duration(b.To-b.From))
 	if b.Open {
 		text += ", the end of the history"
 	} else if b.Why != "" {
@@ -42,9 +42,9 @@ func (b *Bar) describe() string {
 func (t *Tick) describe(lane string) string {
 	text := fmt.Sprintf("%s: %s, %s", lane, t.label(), outcome(t.Outcome))
 	if t.From == t.To {
-		text += ", at " + seconds(t.To)
+		text += ", at " + history.SecondsFor(t.To).Of(t.To)
 	} else {
-		text += fmt.Sprintf(", from %s to %s", seconds(t.From), seconds(t.To))
+		text += ", " + stretch(t.From, t.To)
 	}
 	if t.Lease != "" {
 		text += "; lease " + t.Lease
@@ -56,6 +56,12 @@ func (t *Tick) describe(lane string) string {
 		text += "; " + t.Error
 	}
 	return text
+}
+
+// stretch reads like "from 10.021 s to 14.904 s".
+func stretch(from, to time.Duration) string {
+	seconds := history.SecondsFor(from, to)
+	return fmt.Sprintf("from %s to %s", seconds.Of(from), seconds.Of(to))
 }
 
 // outcome is the word for how an operation ended.

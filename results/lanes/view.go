@@ -222,6 +222,3 @@ func (t *Tick) label() string {
 	}
 	return text
 }
-
-// seconds reads like "10.021 s".
-func seconds(t time.Duration) string { return fmt.Sprintf("%.3f s", t.Seconds()) }
