@@ -46,7 +46,7 @@ func (c *call) readHistory(name, resource string) (*historyFile, error) {
 		return nil, err
 	}
 	defer in.Close()
-	h := &historyFile{name: shown(name), reader: history.NewReader(in.Reader, shown(name))}
+	h := &historyFile{name: shown(name), reader: history.NewReader(in.from(), shown(name))}
 	h.events, err = h.reader.ReadAll()
 	c.warn(h.reader)
 	if err == nil && len(h.events) == 0 {

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -22,6 +24,14 @@ type input struct {
 
 // looked is how much of a file is looked at.
 const looked = 64 << 10
+
+// from is where to read: the file itself if nothing of it was looked at, for its size tells how much room a history takes.
+func (in *input) from() io.Reader {
+	if in.Buffered() == 0 {
+		return in.file
+	}
+	return in.Reader
+}
 
 func (in *input) Close() error { return in.file.Close() }
 
@@ -58,6 +68,9 @@ func (i *inputs) open(name string) (*input, error) {
 		if file, err = os.Open(name); err != nil {
 			return nil, err
 		}
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, errors.Join(fmt.Errorf("%s is a directory; give the history in it: history.jsonl or history.edn", shown(name)), file.Close())
 	}
 	return &input{bufio.NewReaderSize(file, looked), file}, nil
 }

@@ -23,7 +23,8 @@ const (
 	exitFailed     = 3 // the harness failed, was interrupted, or was called wrongly
 )
 
-const statuses = "exit status: 0 as expected, 1 not as expected, 2 undecided, 3 the harness failed or the call was wrong"
+const statuses = "exit status: 0 as expected, 1 not as expected, 2 undecided or nothing could be run,\n" +
+	"3 the harness failed, was interrupted, or the call was wrong"
 
 // verb is one subcommand. It returns an exit status, or an error for exitFailed.
 type verb struct {
