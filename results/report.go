@@ -91,12 +91,18 @@ func (r Report) summary() string {
 		fmt.Fprintf(&b, "; %s", seconds(r.Elapsed))
 	}
 	if r.NotRun > 0 {
-		fmt.Fprintf(&b, "; %d more not run", r.NotRun)
-		if r.budgetSpent() {
-			fmt.Fprintf(&b, ": the budget of %v was spent", r.Budget)
-		}
+		b.WriteString("; " + r.LeftOut())
 	}
 	return b.String()
+}
+
+// LeftOut says how many plans were not run, and why if it was the budget.
+func (r Report) LeftOut() string {
+	text := fmt.Sprintf("%d more not run", r.NotRun)
+	if r.budgetSpent() {
+		text += fmt.Sprintf(": the budget of %v was spent", r.Budget)
+	}
+	return text
 }
 
 // budgetSpent tells whether it was the budget that left runs out, and not that the command was interrupted.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/lockfault/lockfault/locks"
 	"github.com/lockfault/lockfault/locks/conformance"
 	"github.com/lockfault/lockfault/locks/program"
 )
@@ -23,12 +24,19 @@ func adapterCheck(c *call) (int, error) {
 	}
 	command := strings.TrimPrefix(c.args[0], program.Prefix)
 	failed, made := 0, 0
+	told := map[string]string{} // how the program broke: the first check that met it
 	d, err := conformance.Run(c.ctx, command, func(r conformance.Result) {
 		made++
 		switch {
 		case r.Err != nil:
 			failed++
 			fmt.Fprintf(c.stdout, "FAIL  %-13s %s\n", r.Name, r.Claim)
+			cause := breakage(r.Err)
+			if first, known := told[cause]; known && cause != "" {
+				fmt.Fprintf(c.stdout, "      the same as in %s\n", first)
+				return
+			}
+			told[cause] = r.Name
 			for line := range strings.Lines(r.Err.Error()) {
 				fmt.Fprintf(c.stdout, "      %s\n", strings.TrimSpace(line))
 			}
@@ -63,6 +71,12 @@ func adapterCheck(c *call) (int, error) {
 		fmt.Fprintf(c.stdout, "\n%s on %s is ready: lockfault compare --lock %s\n", about, d.Servers, quoted(program.Prefix+command))
 	}
 	return exitExpected, nil
+}
+
+// breakage is how the program broke, if it did, in the words in which each check that meets it says so.
+func breakage(err error) string {
+	_, how, _ := strings.Cut(err.Error(), locks.ErrBroken.Error()+": ")
+	return how
 }
 
 // helloHint is what to do about a program that did not say what it is.

@@ -91,11 +91,18 @@ func (f *baselineFlags) begin(c *call, report results.Report) error {
 	if err != nil {
 		return fmt.Errorf("--write-baseline: %w", err)
 	}
-	fmt.Fprintf(c.stderr, "%d known failures are in %s; write down a reason for each, then run with --baseline %s\n", len(known), f.write, f.write)
+	fmt.Fprintf(c.stderr, "%s in %s; write down a reason for each, then run with --baseline %s\n", failuresAre(len(known)), f.write, f.write)
 	if len(failed) > 0 {
 		fmt.Fprintln(c.stderr, leftOut(failed))
 	}
 	return nil
+}
+
+func failuresAre(n int) string {
+	if n == 1 {
+		return "1 known failure is"
+	}
+	return fmt.Sprintf("%d known failures are", n)
 }
 
 // leave says that no baseline was begun, if one was asked for: of what was not judged it would say that nothing is known.

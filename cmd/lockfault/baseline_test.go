@@ -79,7 +79,7 @@ func TestBaselineNeedsAllRunsAndNothingElse(t *testing.T) {
 		said    string
 		err     string
 	}{
-		"all were judged": {0, true, "1 known failures are in new.yaml", "the containers could not be removed; 1 of 1 runs were judged before that"},
+		"all were judged": {0, true, "1 known failure is in new.yaml", "the containers could not be removed; 1 of 1 runs were judged before that"},
 		"some were judged": {2, false, "--write-baseline: new.yaml was not written, since only 1 of 3 runs were judged\n",
 			"the containers could not be removed; 1 of 3 runs were judged before that"},
 	} {

@@ -74,7 +74,7 @@ func (f *front) addFacts(r results.Report, views []*view) {
 		f.Facts = append(f.Facts, "testbed "+strings.Join(on, ", "))
 	}
 	if r.NotRun > 0 {
-		f.Facts = append(f.Facts, fmt.Sprintf("%d more not run: the budget was spent", r.NotRun))
+		f.Facts = append(f.Facts, r.LeftOut())
 	}
 }
 
