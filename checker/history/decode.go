@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // decode reads one line. Fields that an Event does not have are an error: they are misspelt, or meant for a reader that
@@ -14,6 +15,9 @@ import (
 func decode(line []byte) (Event, error) {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return Event{}, errors.New("empty line")
+	}
+	if !utf8.Valid(line) { // encoding/json would make one name of two that differ in what is none
+		return Event{}, errors.New("not UTF-8; convert the file, as in: iconv -f LATIN1 -t UTF-8 FILE | lockfault check -")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
@@ -27,7 +31,30 @@ func decode(line []byte) (Event, error) {
 	if _, err := decoder.Token(); err != io.EOF {
 		return Event{}, fmt.Errorf("bad JSON: more after the event, at byte %d", decoder.InputOffset())
 	}
-	return event, nil
+	return event, fieldsOnce(line)
+}
+
+// fieldsOnce refuses a field that is there twice, of which encoding/json takes the last. The line is an event.
+func fieldsOnce(line []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	seen := map[string]bool{}
+	_, _ = decoder.Token() // {
+	for decoder.More() {
+		key, err := decoder.Token()
+		if err != nil {
+			return err
+		}
+		name := strings.ToLower(fmt.Sprint(key)) // as encoding/json takes them
+		if seen[name] {
+			return fmt.Errorf("field %q twice in one event", key)
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // plain puts an error of encoding/json into the words of the file.

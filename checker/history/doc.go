@@ -26,7 +26,7 @@
 //	error     text                   clients: what went wrong
 //	detail    object of text values  nemesis: evidence; node: a key's value and owner; harness: the plan
 //
-// Numbers are integers of 64 bits. The operations, each with the types that it has:
+// Numbers are integers of 64 bits, and no field is there twice. The operations, each with the types that it has:
 //
 //	role      op                      types                  says
 //	(client)  acquire, release        invoke, ok fail info   ok: granted, given back; fail: refused, was not its own

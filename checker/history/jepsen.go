@@ -219,7 +219,9 @@ func (j *jepsen) client(op jepsenOp, e Event) error {
 	case e.Type == Invoke:
 		j.count(e.Op)
 		p = &pending{f: op.f.Text, line: j.line}
-		j.fill(&e, op.value, p)
+		if err := j.fill(&e, op.value, p); err != nil {
+			return err
+		}
 		e.Index = j.events // before it is kept: finish goes by it
 		p.invoke = e
 		j.open[e.Process] = p
@@ -234,7 +236,9 @@ func (j *jepsen) client(op jepsenOp, e Event) error {
 		return fmt.Errorf("process %s completes :%s, but had invoked :%s in line %d", e.Process, op.f.Text, p.f, p.line)
 	}
 	delete(j.open, e.Process)
-	j.fill(&e, op.value, p)
+	if err := j.fill(&e, op.value, p); err != nil {
+		return err
+	}
 	if e.Op == Acquire && e.Type == Ok {
 		j.holds[e.Process]++
 	}
@@ -283,7 +287,7 @@ func (j *jepsen) finish() error {
 		return nil
 	}
 	if j.locking == 0 {
-		return fmt.Errorf("%s: no :acquire and no :release in it%s; lockfault judges histories of locks: "+
+		return fmt.Errorf("%s: no :acquire (or :lock) and no :release (or :unlock) in it%s; lockfault judges histories of locks: "+
 			"for those of registers, see Knossos, Elle or porcupine", j.reader.name, j.whatElse())
 	}
 	left := slices.SortedFunc(maps.Values(j.open), func(a, b *pending) int { return a.invoke.Index - b.invoke.Index })

@@ -85,15 +85,14 @@ func inWords(v edn.Value) string {
 }
 
 // fill takes the :value of a client's operation into its event. p is the operation.
-func (j *jepsen) fill(e *Event, v edn.Value, p *pending) {
+func (j *jepsen) fill(e *Event, v edn.Value, p *pending) error {
 	v = v.Untagged()
 	if v.Kind == edn.Vector && len(v.Items) == 2 { // a tuple of jepsen.independent: a key, and the value under it
 		e.Resource = j.strings.String(inWords(v.Items[0]))
 		v = v.Items[1].Untagged()
 	}
 	if e.Op == Acquire || e.Op == Release {
-		j.fillLock(e, v, p)
-		return
+		return j.fillLock(e, v, p)
 	}
 	switch v.Kind {
 	case edn.Nil:
@@ -102,14 +101,20 @@ func (j *jepsen) fill(e *Event, v edn.Value, p *pending) {
 	default:
 		e.Detail = map[string]string{"value": v.String()}
 	}
+	return nil
 }
 
 // fillLock takes in who asked for the lock and what it got. Clients are told apart by their processes; an owner that the
 // lock knows under another name is kept in By.
-func (j *jepsen) fillLock(e *Event, v edn.Value, p *pending) {
+func (j *jepsen) fillLock(e *Event, v edn.Value, p *pending) error {
 	owner := ""
 	switch v.Kind {
-	case edn.Nil, edn.Bool:
+	case edn.Nil:
+	case edn.Bool:
+		if e.Type == Ok && v.Int == 0 {
+			return fmt.Errorf(":%s ended :ok with :value false, which says both that it happened and that it did not: "+
+				"write :fail for what was refused", p.f)
+		}
 	case edn.Map:
 		owner = inWords(firstOf(v, "client", "owner", "uid", "process", "node"))
 		if lock := inWords(firstOf(v, "lock", "resource", "key")); lock != "" {
@@ -128,6 +133,7 @@ func (j *jepsen) fillLock(e *Event, v edn.Value, p *pending) {
 	if owner != e.Process {
 		e.By = j.strings.String(owner)
 	}
+	return nil
 }
 
 // fillNumber takes in a number as the value: one that an acquire was asked with names its owner; one that it came back
@@ -142,6 +148,7 @@ func (j *jepsen) fillNumber(e *Event, n int64, p *pending) (owner string) {
 		return j.decimal(n)
 	case e.Op == Acquire && e.Type == Ok:
 		e.Fence = n
+		j.guess("a number with which :%s came back was taken as its fence; if it is none, as a delivery tag, leave fence-order out", p.f)
 	}
 	return ""
 }

@@ -101,7 +101,8 @@ func TestJepsenHistoryIsRead(t *testing.T) {
 		{"independent keys", `{:process 0 :type :invoke :f :acquire :value [:a {:owner "x"}] :time 1}{:process 0 :type :ok :f :acquire :value [:a {:owner "x"}] :time 2}`,
 			"1 0 invoke acquire on=:a by=x\n2 0 ok acquire on=:a by=x\n2" + end, ""},
 		{"a number that comes back is a fence", `{:process 0 :type :invoke :f :acquire :time 1}{:process 0 :type :ok :f :acquire :value 4 :time 2}`,
-			"1 0 invoke acquire\n2 0 ok acquire fence=4\n2" + end, ""},
+			"1 0 invoke acquire\n2 0 ok acquire fence=4\n2" + end,
+			"h:1: a number with which :acquire came back was taken as its fence; if it is none, as a delivery tag, leave fence-order out"},
 		{"a number that is asked with is an owner", `{:process 0 :type :invoke :f :acquire :value 4 :time 1}{:process 0 :type :ok :f :acquire :value 4 :time 2}`,
 			"1 0 invoke acquire by=4\n2 0 ok acquire by=4\n2" + end,
 			"h:1: a number as :value of :acquire was taken as the owner; for several locks write [LOCK VALUE]"},
@@ -181,7 +182,7 @@ func TestBrokenJepsenHistoryIsAnErrorThatNamesItsLine(t *testing.T) {
 		})
 	}
 	for _, law := range []struct{ name, text, want string }{
-		{"register", jepsenSamples["register"], "h: no :acquire and no :release in it, but :cas 1 times; lockfault judges histories of locks: for those of registers, see Knossos, Elle or porcupine"},
+		{"register", jepsenSamples["register"], "h: no :acquire (or :lock) and no :release (or :unlock) in it, but :cas 1 times; lockfault judges histories of locks: for those of registers, see Knossos, Elle or porcupine"},
 		{"more behind the vector", "[]{}", "h:1:3: '{' after the end of the history"},
 		{"goes on after its end", `{:process 0 :type :invoke :f :acquire}{:process 0 :type :ok :f :acquire}{:process 0 :type :invoke :f :read}
 			{:process 0 :type :info :f :read}{:process 0 :type :invoke :f :release}`,

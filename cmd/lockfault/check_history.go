@@ -21,7 +21,8 @@ type historyFile struct {
 	reader *history.Reader
 	first  history.Event
 	count  int  // events
-	fenced bool // some event has a fence
+	fenced bool // some grant has a fence
+	bare   bool // some grant has none
 
 	events []history.Event
 	origin []int // indexes in the file, if some events were left out
@@ -36,7 +37,10 @@ func (h *historyFile) tell(e *history.Event) {
 		h.first = *e
 	}
 	h.count++
-	h.fenced = h.fenced || e.Fence != 0
+	if e.Role == history.Client && e.Op == history.Acquire && e.Type == history.Ok {
+		h.fenced = h.fenced || e.Fence != 0
+		h.bare = h.bare || e.Fence == 0
+	}
 }
 
 // readHistory reads a whole history. A resource that is not empty chooses a lock or data.
@@ -157,7 +161,7 @@ func (h *historyFile) asRun(chosen []checker.Property, verdicts map[string]check
 		run.Testbed, run.Seed = plan.Testbed, plan.Seed
 	}
 	if run.Lock == "" {
-		run.Lock, run.Fencing = filepath.Base(h.name), h.fenced
+		run.Lock, run.Fencing = filepath.Base(h.name), h.fenced && !h.bare
 	}
 	run.Scenario, run.Testbed = cmp.Or(run.Scenario, "recorded"), cmp.Or(run.Testbed, "elsewhere")
 	for _, p := range chosen {

@@ -1,7 +1,6 @@
 package edn
 
 import (
-	"bytes"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -19,8 +18,8 @@ func (r *Reader) string(v *Value) error {
 		r.step(c)
 		switch c {
 		case '"':
-			if !utf8.Valid(r.text) {
-				r.text = bytes.ToValidUTF8(r.text, []byte("\uFFFD"))
+			if !utf8.Valid(r.text) { // what is none must not make one name of two
+				return r.failf("a string that is not UTF-8")
 			}
 			v.Text = r.strings.Bytes(r.text)
 			return nil
