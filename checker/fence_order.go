@@ -72,7 +72,8 @@ func groupByLock(grants []*Grant) [][]*Grant {
 }
 
 // withoutReentry lists the grants with a fence, by return, save those that repeat a fence that their client still held:
-// a reentrant lock gives its holder the same fence again (Hazelcast, FencedLock).
+// a reentrant lock gives its holder the same fence again (Hazelcast, FencedLock). That is no later grant, also if another was
+// granted a greater fence meanwhile: it is the first hold, of which exclusion judges whether it goes on.
 func (c *Case) withoutReentry(repeated map[int64]bool) []*Grant {
 	type token struct {
 		lock, client name

@@ -30,6 +30,13 @@ func TestLaterGrantsHaveGreaterFences(t *testing.T) {
 			4..5   A release ok lease=a2
 			6..7   A release ok lease=a1
 			8..9   B acquire ok lease=b fence=2`, Held, "", nil},
+		{"re-entry repeats the fence, whoever was granted a greater one meanwhile", `
+			0..1   A acquire ok lease=a1 fence=1
+			2..3   B acquire ok lease=b fence=2
+			4..5   A acquire ok lease=a2 fence=1`, Held, "2 grants with fences, in order", nil},
+		{"re-entry must not take the fence down", `
+			0..1   A acquire ok lease=a1 fence=2
+			2..3   A acquire ok lease=a2 fence=1`, Violated, "", nil},
 		{"a new hold must not", `
 			0..1   A acquire ok lease=a1 fence=1
 			2..3   A release ok lease=a1
