@@ -80,6 +80,15 @@ func TestLowerFencesAreNotApplied(t *testing.T) {
 			0..1   A acquire ok fence=33
 			2      R write ok by=A fence=33 version=1
 			3      R write ok fence=33 version=2`, Held, "", nil},
+		{"one fence of a client and of a lease that may be its own", `
+			0..1   A acquire ok fence=33
+			2      R write ok by=A fence=33 version=1
+			3      R write ok lease=a fence=33 version=2`, Held, "", nil},
+		{"one fence of two, with one of whom nobody tells in between", `
+			0..1   A acquire ok fence=33
+			2      R write ok by=A fence=33 version=1
+			3      R write ok fence=33 version=2
+			4      R write ok by=B fence=33 version=3`, Violated, "", nil},
 		{"one fence of two leases", `
 			0..1   A acquire ok lease=a fence=33
 			2      R write ok lease=a fence=33 version=1

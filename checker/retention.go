@@ -124,9 +124,7 @@ func (r *retention) keepWrites() {
 		if !r.fencedWrite(a) {
 			continue
 		}
-		if high := highest[a.data]; high == nil || r.at(a).Fence >= r.at(high).Fence {
-			highest[a.data] = a
-		}
+		highest[a.data] = r.higher(highest[a.data], a)
 	}
 	for i := range r.Accesses {
 		a := &r.Accesses[i]

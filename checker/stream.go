@@ -24,7 +24,8 @@ var ErrWhole = errors.New("the history must be judged as a whole: a client check
 //   - leases that are over. Who is granted the lock later does not overlap with their belief. The greatest fence of each
 //     lock stays, and so do the leases from the time on at which the acquire was asked for that is open longest: these are
 //     all that the fence of a later answer is compared with. A grant known to be a re-entry stays one;
-//   - writes of the protected resource, except the latest one with the highest fence of each piece of data.
+//   - writes of the protected resource, except the latest one with the highest fence of each piece of data, of a client that
+//     is known if there is one.
 //
 // At the first violation of a property (for fence order: of one lock) all that is there is kept for good, with what becomes
 // of the calls and leases in it; so at the end Judge finds the same violation in what was kept, and what explains it. A
