@@ -26,7 +26,8 @@ func newRetention(s *Stream, d *digest) *retention {
 		}
 	}
 	for i := range s.events {
-		if e := &s.events[i]; e.Role == history.Nemesis || e.Role == history.Harness {
+		// A panic ends a call that may be kept, and there are few.
+		if e := &s.events[i]; e.Role == history.Nemesis || e.Role == history.Harness || e.Op == history.Panic {
 			r.keep[i] = true
 		}
 	}
@@ -37,7 +38,7 @@ func newRetention(s *Stream, d *digest) *retention {
 	return r
 }
 
-// keepOpen keeps the open call of each client, and what panicked in it.
+// keepOpen keeps the open call of each client.
 func (r *retention) keepOpen() {
 	dead := map[*client]bool{} // nothing comes of their calls
 	for _, e := range r.Deaths {
@@ -53,11 +54,6 @@ func (r *retention) keepOpen() {
 		r.keep[call.Invoke] = true
 		if r.fences && call.Kind == acquire && !call.Panicked && !dead[c] {
 			r.asked = min(r.asked, call.Asked)
-		}
-	}
-	for _, e := range r.Panics {
-		if c := r.clients[e.Process]; c.open != nil && int(c.open.Invoke) < e.Index {
-			r.keep[e.Index] = true
 		}
 	}
 }
@@ -110,7 +106,7 @@ func (r *retention) keepCalls() {
 		}
 	}
 	for i, kept := range r.grants {
-		if end := r.Grants[i].last().Event; kept && end >= 0 {
+		if end := r.Grants[i].last().Event; kept && r.beliefs && end >= 0 {
 			r.keep[end] = true
 		}
 	}

@@ -192,6 +192,39 @@ func TestStreamsAgreeWithTheWhole(t *testing.T) {
 	}
 }
 
+// TestStreamsKeepCallsWhole: an end of a belief without its invocation, or a call without the panic in it, would be malformed.
+func TestStreamsKeepCallsWhole(t *testing.T) {
+	for name, text := range map[string]string{
+		"a check that failed": `
+			1..4     A acquire fail
+			5..8     A check fail
+			11..15   A acquire ok on=x
+			19..21   A check fail on=x
+			21..23   A check ok on=x`,
+		"a panic after a violation": `
+			1..2     A acquire ok
+			2..3     B acquire ok
+			4        A acquire invoke
+			5        A panic info
+			6..7     A release info
+			8..9     C acquire fail
+			10..11   C acquire fail
+			12       A acquire invoke
+			13..14   C acquire fail
+			15       A acquire info`,
+	} {
+		events := script(t, text)
+		for window := range events {
+			for _, properties := range [][]Property{streaming, streaming[:1], streaming[1:2], streaming[2:]} {
+				_, err := streamed(events, properties, window+1)
+				if err != nil && !errors.Is(err, ErrWhole) {
+					t.Errorf("%s: %s with %d others, windows of %d: %v", name, properties[0].Name, len(properties)-1, window+1, err)
+				}
+			}
+		}
+	}
+}
+
 func TestStreamsNameTheEventThatIsWrong(t *testing.T) {
 	events := makeBusy(1, 300)
 	wrong := history.Event{Index: len(events), Time: time.Hour, Process: "Z", Op: history.Release, Type: history.Ok}
