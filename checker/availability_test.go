@@ -21,6 +21,9 @@ var availabilityLaws = []law{
 	{"two who try at once may refuse each other", minority + `
 			1..1.5   A acquire fail
 			1..1.5   B acquire fail`, Undecided, "", nil},
+	{"without a TTL nobody knows how long is for ever", "plan ttl=0s\n" + minority + `
+			1..8   A acquire fail
+			1..8   B acquire fail`, Undecided, "", nil},
 	{"but not for ever", minority + `
 			1..8   A acquire fail
 			1..8   B acquire fail`, Violated, "", nil},
@@ -64,6 +67,19 @@ var availabilityLaws = []law{
 			1..2       A acquire fail`, Undecided, "", nil},
 	{"another may have been granted", minority + `
 			0.1..0.2   B acquire info
+			1..2       A acquire fail`, Undecided, "", nil},
+	{"another's request landed when its link healed", `
+			0..30      fault-1 cut ok subject=B-n1_B-n2_B-n3
+			1..2       B acquire info
+			0..60      fault-2 crash ok subject=n4
+			31..32     A acquire fail`, Undecided, "", nil},
+	{"another's request landed long ago", `
+			0..9       fault-1 cut ok subject=B-n1_B-n2_B-n3
+			1..2       B acquire info
+			0..60      fault-2 crash ok subject=n4
+			31..32     A acquire fail`, Violated, "", nil},
+	{"another may have got the lock, and still waits for the answer", minority + `
+			0.1        B acquire invoke
 			1..2       A acquire fail`, Undecided, "", nil},
 	{"another died less than a TTL ago", `
 			0..1       B acquire ok lease=b

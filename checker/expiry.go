@@ -83,7 +83,9 @@ func deathsHolding(c *Case) []*death {
 		}
 	}
 	for _, d := range all {
-		d.until = c.toldUntil(d.grant)
+		if d.grant != nil {
+			d.until = d.grant.told // it may have asked for more than a TTL
+		}
 		for _, e := range c.Keys {
 			if e.By == c.text(d.client) && (e.Op == history.KeySet || e.Op == history.KeyTTL) && e.Time > d.sign {
 				d.sign = e.Time
@@ -91,19 +93,6 @@ func deathsHolding(c *Case) []*death {
 		}
 	}
 	return all
-}
-
-// toldUntil is the latest end of a lease that its holder was told: it may have asked for more than a TTL.
-func (c *Case) toldUntil(g *Grant) (until time.Duration) {
-	if g == nil {
-		return 0
-	}
-	for i := range c.Calls {
-		if call := &c.Calls[i]; call.Lease == g.Lease && call.Outcome == history.Ok {
-			until = max(until, c.Events[call.Done].Until)
-		}
-	}
-	return until
 }
 
 // measurement is what the attempts after a death show.

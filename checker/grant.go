@@ -13,6 +13,7 @@ type Grant struct {
 	Release *Call // the release that ended ok, else the last one tried; nil if there is none
 	Fence   int64 // 0 if none
 
+	told    time.Duration // the latest end of its lease that its holder was told, 0 if none
 	first   Belief
 	revived *[]Belief // those that came after the first, mostly nil
 	closed  bool      // the last belief ended by an event
@@ -43,7 +44,7 @@ const (
 )
 
 func newGrant(call *Call, e *history.Event, careful bool) Grant {
-	return Grant{Call: call, Fence: e.Fence, first: newBelief(e, careful)}
+	return Grant{Call: call, Fence: e.Fence, told: e.Until, first: newBelief(e, careful)}
 }
 
 // newBelief starts with the acquire or extend that returned as e.
@@ -101,6 +102,9 @@ func (g *Grant) believedUntil() time.Duration { return g.last().To }
 // A careful client that reads or writes after until acts on a check that it made earlier (a pause between the check and
 // the write; Kleppmann 2016, "How to do distributed locking"), so its belief reaches to that invocation.
 func (g *Grant) observe(e *history.Event, careful bool) {
+	if e.Op == history.Extend && e.Type == history.Ok {
+		g.told = max(g.told, e.Until)
+	}
 	switch {
 	case g.over:
 	case e.Op == history.Release && e.Type == history.Invoke:

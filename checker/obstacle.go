@@ -21,10 +21,13 @@ func (c *Case) obstructed(a *Call, from, to time.Duration, except name) bool {
 		}
 	}
 	// Two who try at once may refuse each other (Redlock's split vote), but not for long: they retry at random times.
-	brief := c.ended(a)-a.Asked < c.allowance()
+	brief := c.Plan.TTL == 0 || c.ended(a)-a.Asked < c.allowance()
 	for i := range c.Calls {
 		other := &c.Calls[i]
 		if other == a || other.Lock != a.Lock || other.Client == except {
+			continue
+		}
+		if a.Open() && other.Open() && c.diedAt(other.Client) == forever { // whoever of the two had got the lock would have ended
 			continue
 		}
 		if other.Kind == acquire && brief && other.Client != a.Client && c.underWay(other, a.Asked, c.ended(a)) {
@@ -37,25 +40,28 @@ func (c *Case) obstructed(a *Call, from, to time.Duration, except name) bool {
 	return false
 }
 
-// leaseEnd is the time from which no lock server can know the lease of a grant any more, if it keeps its TTL.
+// leaseEnd is the time from which no lock server can know the lease of a grant any more, if it keeps its TTL, or what its
+// holder was told.
 func (c *Case) leaseEnd(g *Grant) time.Duration {
 	if g.released() {
 		return c.ended(g.Release)
 	}
-	return c.afterTTL(g.believedUntil())
+	return max(c.afterTTL(g.believedUntil()), g.told+c.allowance())
 }
 
-// ghostEnd is the time until which an acquire with unknown outcome may have left a lease behind; zero if it left none.
+// ghostEnd is the time until which an acquire without a known outcome may have left a lease behind; zero if it left none.
+// What it had sent may land as late as when the fault of its client's link healed.
 func (c *Case) ghostEnd(call *Call) time.Duration {
-	switch {
-	case call.Outcome == history.Info:
-		return c.afterTTL(c.ended(call))
-	case call.Open():
-		if died := c.diedAt(call.Client); died != forever {
-			return c.afterTTL(died)
+	if call.Outcome == history.Ok || call.Outcome == history.Fail {
+		return 0
+	}
+	last := min(c.ended(call), c.diedAt(call.Client))
+	for _, f := range c.Faults {
+		if f.strikes(c.text(call.Client)) && f.meets(call.Asked, last) {
+			last = max(last, f.To)
 		}
 	}
-	return 0
+	return c.afterTTL(last)
 }
 
 // afterTTL is a TTL and the allowance later; forever if the TTL is not known.

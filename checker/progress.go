@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lockfault/lockfault/checker/history"
@@ -21,42 +22,82 @@ func judgeProgress(c *Case) Verdict {
 	if len(c.Panics) > 0 {
 		return panicked(c)
 	}
+	var open *Call
 	for i := range c.Calls {
-		if call := &c.Calls[i]; c.stuck(call) {
-			sentence := say("%s's %s of %s had not ended when the history did, at %s",
-				c.text(call.Client), c.op(call), at(call.Asked), at(c.End))
-			return violated(sentence, int(call.Invoke), len(c.Events)-1)
+		call := &c.Calls[i]
+		if !c.unended(call) {
+			continue
 		}
+		if c.overdue(call) {
+			return violated(c.notEnded(call), int(call.Invoke), len(c.Events)-1)
+		}
+		open = call
 	}
+	v := c.judgeProbes()
+	if v.Status != Violated && open != nil {
+		return undecided("%s, and may have been about to", c.notEnded(open))
+	}
+	return v
+}
+
+func (c *Case) notEnded(call *Call) saying {
+	return say("%s's %s of %s had not ended when the history did, at %s",
+		c.text(call.Client), c.op(call), at(call.Asked), at(c.End))
+}
+
+// judgeProbes asks of each lock that somebody asked for whether it could be had again. That another could says nothing.
+func (c *Case) judgeProbes() Verdict {
+	verdict := undecided("every operation ended, but nobody tried after healing")
 	healed := c.healed()
-	expired := c.expired(healed)
-	var refused, early *Call
+	seen := map[name]bool{}
+	for i := range c.Calls {
+		lock := c.Calls[i].Lock
+		if c.Calls[i].Kind != acquire || seen[lock] {
+			continue
+		}
+		v := c.judgeProbe(lock, healed)
+		if v.Status == Violated {
+			return v
+		}
+		if len(seen) == 0 || verdict.Status == Held {
+			verdict = v
+		}
+		seen[lock] = true
+	}
+	return verdict
+}
+
+// judgeProbe goes by what the probe was told of a lock last.
+func (c *Case) judgeProbe(lock name, healed time.Duration) Verdict {
+	var granted, refused, early *Call
 	probe := c.find(Probe)
 	for i := range c.Calls {
 		call := &c.Calls[i]
 		switch {
-		case call.Client != probe || call.Kind != acquire:
-		case call.Outcome == history.Ok:
-			return held("every operation ended, and the probe was granted the lock at %s", at(c.ended(call)))
-		case call.Open() || call.Asked < healed:
-		case c.ended(call) < expired:
+		case call.Client != probe || call.Kind != acquire || call.Lock != lock || call.Open():
+		case call.Outcome == history.Ok && c.ended(call) >= healed:
+			granted, refused = call, nil
+		case call.Asked < healed:
+		case c.ended(call) < c.expired(call, healed):
 			early = call
 		default:
 			refused = call
 		}
 	}
-	if refused != nil {
+	switch {
+	case refused != nil:
 		return outOfReach(c, refused, healed)
-	}
-	if early != nil {
+	case granted != nil:
+		return held("every operation ended, and the probe was granted the lock at %s", at(c.ended(granted)))
+	case early != nil:
 		return undecided("the probe gave up at %s, before every lease had run out", at(c.ended(early)))
 	}
 	return undecided("every operation ended, but nobody tried after healing")
 }
 
-// stuck tells whether an operation has no end for which its client's death, a fault that lasts to the end of the
+// unended tells whether an operation has no end for which its client's death, a fault that lasts to the end of the
 // history, or that end itself is to blame.
-func (c *Case) stuck(call *Call) bool {
+func (c *Case) unended(call *Call) bool {
 	if !c.Complete || !call.Open() || call.Panicked || c.diedAt(call.Client) != forever {
 		return false
 	}
@@ -66,6 +107,31 @@ func (c *Case) stuck(call *Call) bool {
 		}
 	}
 	return true
+}
+
+// overdue tells whether an operation without an end was open for a TTL in which nothing explains that: no fault and, if it
+// is an acquire, nobody else who may have had the lock. For less, it may have been on its way.
+func (c *Case) overdue(call *Call) bool {
+	if c.Plan.TTL <= 0 {
+		return false
+	}
+	since := []time.Duration{call.Asked} // from when on nothing may explain it any more
+	for _, f := range c.Faults {
+		since = append(since, f.To+1)
+	}
+	for i := range c.Grants {
+		since = append(since, c.leaseEnd(&c.Grants[i]))
+	}
+	for i := range c.Calls {
+		if c.Calls[i].Kind == acquire {
+			since = append(since, c.ghostEnd(&c.Calls[i]))
+		}
+	}
+	return slices.ContainsFunc(since, func(from time.Duration) bool {
+		to := from + c.Plan.TTL
+		return from >= call.Asked && from <= c.End-c.Plan.TTL && !c.hindered(call.Client, from, to) &&
+			(call.Kind != acquire || !c.obstructed(call, from, to, unnamed))
+	})
 }
 
 // healed is the time from which no fault was under way.
@@ -79,25 +145,28 @@ func (c *Case) healed() time.Duration {
 	return last
 }
 
-// expired is the time by which a probe must have been granted the lock: every lease that nobody renews has run out, also
-// one born of what a link delivered late, when it healed. A holder that goes on for ever is no excuse for the lock beyond the
-// TTL that it was granted.
-func (c *Case) expired(healed time.Duration) time.Duration {
+// expired is the time by which a probe must have been granted the lock: every lease that was asked for before it gave up,
+// and that nobody renews, has run out, also one born of what a link delivered late, when it healed. A holder that goes on
+// for ever is no excuse for the lock beyond the TTL that it was granted, or asked for last.
+func (c *Case) expired(probe *Call, healed time.Duration) time.Duration {
 	var last time.Duration
 	if len(c.Faults) > 0 && healed < forever {
-		last = healed + c.Plan.TTL
+		last = c.afterTTL(healed)
 	}
-	for i := range c.Grants {
-		if g := &c.Grants[i]; g.last().Why != Never {
-			last = max(last, c.leaseEnd(g))
-		} else {
-			last = max(last, c.afterTTL(c.ended(g.Call)))
-		}
-	}
-	probe := c.find(Probe)
 	for i := range c.Calls {
-		if call := &c.Calls[i]; call.Kind == acquire && call.Client != probe {
+		call := &c.Calls[i]
+		g := c.grantOf(call.Lease)
+		switch {
+		case call.Asked >= c.ended(probe):
+		case g == nil && call.Kind == acquire && call.Lock == probe.Lock && call.Client != probe.Client:
 			last = max(last, c.ghostEnd(call))
+		case g == nil || g.Lock != probe.Lock:
+		case g.last().Why != Never:
+			last = max(last, c.leaseEnd(g))
+		case g.Call == call:
+			last = max(last, c.afterTTL(c.ended(call)), g.told+c.allowance())
+		case c.op(call) == history.Extend && call.Outcome != history.Fail:
+			last = max(last, c.afterTTL(c.ended(call)))
 		}
 	}
 	return last

@@ -23,6 +23,40 @@ var progressLaws = []law{
 	{"refused first, then granted", `
 			20..21   probe acquire fail
 			22..23   probe acquire ok lease=p`, Held, "", nil},
+	{"granted, then refused", `
+			20..21   probe acquire ok lease=p
+			22..23   probe release ok lease=p
+			40..41   probe acquire fail`, Violated, "", nil},
+	{"granted only before the faults", `
+			1..2     probe acquire ok lease=p
+			3..4     probe release ok lease=p
+			5..9     fault-1 cut ok subject=A-n1
+			40..41   probe acquire fail`, Violated, "", nil},
+	{"granted another lock", `
+			0..1     A acquire fail on=x
+			20..21   probe acquire ok lease=p on=y`, Undecided, "every operation ended, but nobody tried after healing", nil},
+	{"refused one lock, granted another", `
+			0..1     A acquire fail on=x
+			20..21   probe acquire fail on=x
+			22..23   probe acquire ok lease=p on=y`, Violated, "", nil},
+	{"a lease of another lock", `
+			0..1     A acquire ok lease=a on=y
+			2..3     probe acquire fail on=x`, Violated, "", nil},
+	{"the holder asked for more", `
+			0..0.1   A acquire ok lease=a
+			9..9.1   A extend ok lease=a
+			12..13   probe acquire fail`, Undecided, "the probe gave up at 13.000 s, before every lease had run out", nil},
+	{"the holder was told that it has more", `
+			0..0.1   A acquire ok lease=a until=30
+			25..26   probe acquire fail`, Undecided, "the probe gave up at 26.000 s, before every lease had run out", nil},
+	{"the dead holder was told that it has more", `
+			0..0.1   A acquire ok lease=a until=30
+			2        A died info
+			25..26   probe acquire fail`, Undecided, "the probe gave up at 26.000 s, before every lease had run out", nil},
+	{"without a TTL nobody knows for how long a link kept a lease", `
+			plan ttl=0s
+			1..30    fault-1 cut ok subject=A-n1
+			31..32   probe acquire fail`, Undecided, "", nil},
 	{"the probe came before the healing", `
 			1..30    fault-1 cut ok subject=A-n1
 			20..41   probe acquire fail`, Undecided, "every operation ended, but nobody tried after healing", nil},
@@ -43,6 +77,44 @@ var progressLaws = []law{
 			3        A acquire invoke
 			60..61   probe acquire ok lease=p`,
 		Violated, "A's acquire of 3.000 s had not ended when the history did, at 61.000 s", []int{1, 4}},
+	{"one that has been open for a moment", `
+			20..21   probe acquire ok lease=p
+			55       A acquire invoke
+			60       R read ok`,
+		Undecided, "A's acquire of 55.000 s had not ended when the history did, at 60.000 s, and may have been about to", nil},
+	{"and a probe that was refused", `
+			20..21   probe acquire fail
+			55       A acquire invoke
+			60       R read ok`, Violated, "", nil},
+	{"one that may have waited for a holder", `
+			0..1     B acquire ok lease=b
+			3        A acquire invoke
+			60..61   B release ok lease=b`, Undecided, "", nil},
+	{"one that waited for a holder, and on", `
+			0..1     B acquire ok lease=b
+			3        A acquire invoke
+			40..41   B release ok lease=b
+			52       R read ok`, Violated, "", nil},
+	{"one is no excuse for another", `
+			3        A acquire invoke
+			4        B acquire invoke
+			60       R read ok`, Violated, "A's acquire of 3.000 s had not ended when the history did, at 60.000 s", nil},
+	{"a release that never ends", `
+			0..1     B acquire ok lease=b
+			3        B release invoke
+			60       R read ok`, Violated, "B's release of 3.000 s had not ended when the history did, at 60.000 s", nil},
+	{"without a TTL nobody knows how long is too long", `
+			plan ttl=0s
+			3        A acquire invoke
+			60..61   B write info`, Undecided, "", nil},
+	{"a fault that healed only now", `
+			3        A write invoke
+			4..55    fault-1 pause ok subject=A
+			60       R read ok`, Undecided, "", nil},
+	{"a fault that healed long ago", `
+			3        A write invoke
+			4..45    fault-1 pause ok subject=A
+			60       R read ok`, Violated, "", nil},
 	{"the dead need not end", `
 			3        A acquire invoke
 			4        A died info
@@ -50,7 +122,7 @@ var progressLaws = []law{
 	{"a fault that never healed is to blame", `
 			3        A write invoke
 			4        fault-1 pause invoke subject=A
-			60..61   probe acquire ok lease=p`, Undecided, "fault-1 (pause of A) left no evidence of an effect", nil},
+			60..61   probe acquire ok lease=p`, Undecided, "every operation ended, but nobody tried after healing", nil},
 	{"a fault of another client is not", `
 			3        A write invoke
 			4        fault-1 pause invoke subject=B
