@@ -21,6 +21,7 @@ type death struct {
 	at     time.Duration
 	event  int
 	grant  *Grant        // the last that it had not given back; nil if it died acquiring
+	since  time.Duration // by when it had been granted the lock, if it was
 	sign   time.Duration // when a server last set or prolonged a key for it: what it had sent before may land later
 	until  time.Duration // the latest end of its lease that it was told, 0 if none
 }
@@ -73,12 +74,14 @@ func deathsHolding(c *Case) []*death {
 		}
 		for i := range c.Grants {
 			if g := &c.Grants[i]; g.Client == client && g.mayLive() {
-				find(g.Lock).grant = g
+				d := find(g.Lock)
+				d.grant, d.since = g, c.ended(g.Call)
 			}
 		}
 		for i := range c.Calls {
 			if call := &c.Calls[i]; call.Client == client && call.Kind == acquire && (call.Open() || call.Outcome == history.Info) {
-				find(call.Lock)
+				d := find(call.Lock)
+				d.since = max(d.since, c.ended(call))
 			}
 		}
 	}
@@ -117,6 +120,9 @@ func (d *death) due(c *Case, asked time.Duration) time.Duration {
 // about that holder. An attempt counts against the lock if it was open from when the lock should have been free until
 // the allowance had passed, or if it was refused and began after that.
 func (d *death) measure(c *Case) (measurement, *Call) {
+	if d.succeeded(c) {
+		return superseded, nil
+	}
 	due := d.due(c, 0)
 	for _, a := range d.attempts(c) {
 		end := min(c.ended(a), c.End)
@@ -143,6 +149,13 @@ func (d *death) measure(c *Case) (measurement, *Call) {
 		}
 	}
 	return unknown, nil
+}
+
+// succeeded tells whether another was granted the lock after the dead client had been, and before it died.
+func (d *death) succeeded(c *Case) bool {
+	return d.sign == d.at && slices.ContainsFunc(c.Grants, func(g Grant) bool {
+		return g.Lock == d.lock && g.Client != d.client && g.Asked >= d.since && c.ended(g.Call) <= d.at
+	})
 }
 
 // attempts lists the acquires of others that ended after the death, by their end; those that never did come last.

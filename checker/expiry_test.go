@@ -60,6 +60,25 @@ var expiryLaws = []law{
 			3..4       C acquire ok lease=c
 			20..21     C release ok lease=c
 			6..21.5    B acquire ok lease=b`, Undecided, "whoever died was not the last holder", nil},
+	{"another held already, and gave back", `
+			0..1       A acquire ok lease=a
+			12..13     C acquire ok lease=c
+			14..15     C release ok lease=c
+			16         A died info
+			17..18     B acquire ok lease=b`, Undecided, "whoever died was not the last holder", nil},
+	{"another held already, and gave back: a refusal says nothing of the dead", `
+			0..1       A acquire ok lease=a
+			12..13     C acquire ok lease=c
+			14..15     C release ok lease=c
+			16         A died info
+			40..41     B acquire fail`, Undecided, "whoever died was not the last holder", nil},
+	{"another held already, but what the dead had sent landed after it", `
+			0..1       A acquire ok lease=a
+			12..13     C acquire ok lease=c
+			14..15     C release ok lease=c
+			16         A died info
+			17         n1 key-set ok on=r by=A
+			40..41     B acquire fail`, Violated, "", nil},
 	{"someone else's acquire may have left a lease", holderDies + `
 			12..13     C acquire info
 			6..21.5    B acquire ok lease=b`, Undecided, "", nil},
