@@ -131,7 +131,7 @@ func newTenants(c *Case) []tenant {
 		case t == nil:
 		case call.Kind == release:
 			t.gone = min(t.gone, call.Asked)
-		case c.op(call) == history.Extend && call.Outcome == history.Ok && c.ended(call) <= t.until:
+		case c.op(call) == history.Extend && call.Outcome == history.Ok && (t.until == 0 || c.ended(call) <= t.until):
 			t.until = max(t.until, c.Events[call.Done].Until) // one that was over by then was lost, whatever came later
 		}
 	}

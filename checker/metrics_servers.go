@@ -159,22 +159,18 @@ func (l *ledger) count(quorum int) {
 		for _, s := range stays {
 			steps = append(steps, turning{s.from, true}, turning{s.to, false})
 		}
-		slices.SortFunc(steps, func(a, b turning) int {
-			if a.at == b.at && a.enough != b.enough { // a value set again was there all the time
-				return map[bool]int{true: -1, false: 1}[a.enough]
-			}
-			return cmp.Compare(a.at, b.at)
-		})
-		n := 0
-		for _, step := range steps {
-			before := n
+		slices.SortFunc(steps, func(a, b turning) int { return cmp.Compare(a.at, b.at) })
+		n, had := 0, false
+		for i, step := range steps {
 			if step.enough {
 				n++
 			} else {
 				n--
 			}
-			if (before >= quorum) != (n >= quorum) {
-				l.quorum[client] = append(l.quorum[client], turning{step.at, n >= quorum})
+			// A value that was set again was there all the time, and is one: all steps of an instant count together.
+			if last := i+1 == len(steps) || steps[i+1].at > step.at; last && had != (n >= quorum) {
+				had = n >= quorum
+				l.quorum[client] = append(l.quorum[client], turning{step.at, had})
 			}
 		}
 	}

@@ -57,8 +57,9 @@ func jain(grants map[name]int) *float64 {
 	return &index
 }
 
-// Quantiles of durations. All but the greatest come from an HdrHistogram, so they are exact to 0.1 % (three significant
-// digits) from 1 ns to longestSample; what is longer counts as that.
+// Quantiles of durations: each is the least of them that so many percent do not exceed. All but the greatest come from an
+// HdrHistogram, so they are exact to 0.1 % (three significant digits) from 1 ns to longestSample; what is longer counts as
+// that.
 type Quantiles struct {
 	Count int           `json:"count"` // of durations, more than 0
 	P50   time.Duration `json:"p50_ns"`
@@ -97,9 +98,11 @@ func (s *samples) quantiles() *Quantiles {
 	if s.count == 0 {
 		return nil
 	}
-	at := func(percent float64) time.Duration {
-		// The histogram answers with the upper end of a bucket, which may lie above all that was seen.
-		return min(time.Duration(s.histogram.ValueAtPercentile(percent)), s.longest)
+	at := func(percent int) time.Duration {
+		// The histogram rounds the rank to the nearest, so it is asked for one; it answers with the upper end of a bucket, which
+		// may lie above all that was seen.
+		rank := (percent*s.count + 99) / 100
+		return min(time.Duration(s.histogram.ValueAtPercentile(100*float64(rank)/float64(s.count))), s.longest)
 	}
 	return &Quantiles{Count: s.count, P50: at(50), P90: at(90), P99: at(99), Max: s.longest}
 }

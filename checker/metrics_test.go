@@ -215,6 +215,18 @@ func TestLossOfALease(t *testing.T) {
 			0.5     n1 key-set ok on=lock by=A ttl=10s
 			2..3    fault-1 crash ok subject=n1
 			12      A lost info lease=a`, map[string]string{"loss": ""}},
+		{"a value that is set again is on one node", `
+			plan nodes=3
+			0..1    A acquire ok lease=a until=10
+			0.2     n1 key-set ok on=lock by=A ttl=10s
+			0.4     n1 key-set ok on=lock by=A ttl=10s
+			0.5     n2 key-set ok on=lock by=B ttl=10s
+			0.6     n3 key-set ok on=lock by=B ttl=10s
+			12      A lost info lease=a`, map[string]string{"loss": ""}},
+		{"an end that only an extension told", `
+			0..1    A acquire ok lease=a
+			8..9    A extend ok lease=a until=10
+			13.5    A lost info lease=a`, map[string]string{"loss": lateBy("3500000000")}},
 		{"a replica is no second node", `
 			plan nodes=1
 			0..1    A acquire ok lease=a until=10
@@ -260,6 +272,25 @@ func TestWilsonsInterval(t *testing.T) {
 	}
 	if proportion(0, 0) != nil {
 		t.Error("a rate of nothing")
+	}
+}
+
+// TestQuantilesOfFewAreAmongThem, by their rank: of six, five are less than 90 percent.
+func TestQuantilesOfFewAreAmongThem(t *testing.T) {
+	for n := 1; n <= 300; n++ {
+		s := newSamples()
+		for i := 1; i <= n; i++ {
+			s.add(time.Duration(i))
+		}
+		for percent, got := range map[int]time.Duration{50: s.quantiles().P50, 90: s.quantiles().P90, 99: s.quantiles().P99} {
+			want := 1
+			for 100*want < percent*n {
+				want++
+			}
+			if got != time.Duration(want) {
+				t.Errorf("%d%% of 1 to %d: %d, want %d", percent, n, got, want)
+			}
+		}
 	}
 }
 
