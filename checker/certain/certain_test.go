@@ -54,8 +54,10 @@ func (tp *tape) tried(outcome recording.Outcome, host string, grant, at float64,
 	tp.lines[len(tp.lines)-1].Outcome = outcome
 }
 
+// ends says that nothing of some hosts is missing.
 func (tp *tape) ends(hosts ...string) {
 	for _, h := range hosts {
+		tp.add(recording.Line{Host: h, Op: recording.Start}, time.Time{}, second(-1000))
 		tp.add(recording.Line{Host: h, Op: recording.End}, time.Time{}, second(1000))
 	}
 }
@@ -494,6 +496,11 @@ func TestMissingLinesLeaveHeldOpen(t *testing.T) {
 	tp.held("b", 2, 3, 0)
 	tp.ends("a")
 	if v := judge(t, &tp, ms)[checker.Exclusion]; v.Status != checker.Undecided || !strings.Contains(v.Reason, "b has no end line") {
+		t.Errorf("%v %s", v.Status, v.Reason)
+	}
+	tp.ends("b")
+	tp.lines[len(tp.lines)-2].Op = recording.Dropped
+	if v := judge(t, &tp, ms)[checker.Exclusion]; v.Status != checker.Undecided || !strings.Contains(v.Reason, "b has no start line") {
 		t.Errorf("%v %s", v.Status, v.Reason)
 	}
 	tp.ends("b")

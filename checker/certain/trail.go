@@ -117,6 +117,7 @@ func began(l *recording.Line) time.Time {
 func (t *trail) look(lines []recording.Line) {
 	type process struct {
 		host    string
+		started bool
 		ended   bool
 		dropped int64
 		clocks  []reading
@@ -131,6 +132,7 @@ func (t *trail) look(lines []recording.Line) {
 			processes[l.Process] = p
 			names = append(names, l.Process)
 		}
+		p.started = p.started || l.Op == recording.Start
 		p.ended = p.ended || l.Op == recording.End
 		p.dropped = max(p.dropped, l.Dropped)
 		if l.Mono != 0 {
@@ -143,6 +145,9 @@ func (t *trail) look(lines []recording.Line) {
 		p := processes[name]
 		if p.dropped > 0 {
 			missing = append(missing, fmt.Sprintf("%s did not write %d lines", name, p.dropped))
+		}
+		if !p.started {
+			missing = append(missing, name+" has no start line")
 		}
 		if !p.ended {
 			missing = append(missing, name+" has no end line")
