@@ -11,7 +11,8 @@
 // undecided. Where the release is not recorded, only what the holder did under the lease counts against anybody.
 //
 // A write of unknown outcome may have been applied at any time since it began. It counts against nobody, but where it may
-// matter nothing is held; nor is it where versions show that a write is not on record.
+// matter nothing is held; nor is it where versions show that a write is not on record, or contradict each other: then they
+// count against nobody either.
 //
 // A recording has no reads. What another wrote between a grant and the holder's first write may have been read before that
 // write, so effects is undecided then; between two writes of one lease, it is violated.

@@ -347,6 +347,15 @@ func TestAWriteOfUnknownOutcomeLeavesHeldOpen(t *testing.T) {
 			tp.tried(recording.Unknown, "a", 1, 3, 1)
 			tp.wrote("a", 1, 4, 1, 0)
 		}, checker.Held, checker.Held},
+		{"of data that nobody certainly wrote", func(tp *tape) {
+			tp.held("a", 1, 3, 1)
+			tp.wrote("a", 1, 2, 1, 0)
+			tp.tried(recording.Unknown, "a", 1, 1.2, 1)
+			tp.lines[len(tp.lines)-1].Resource = "item"
+			tp.held("b", 4, 10, 2)
+			tp.tried(recording.Unknown, "b", 4, 5, 2)
+			tp.lines[len(tp.lines)-1].Resource = "item"
+		}, checker.Undecided, checker.Undecided},
 		{"one that certainly failed", func(tp *tape) {
 			tp.held("a", 1, 3, 1)
 			tp.tried(recording.Fail, "a", 1, 1.2, 1)
@@ -459,6 +468,44 @@ func TestAHoleInTheVersionsLeavesHeldOpen(t *testing.T) {
 		for _, property := range []string{checker.Effects, checker.FenceEnforcement} {
 			v := verdicts[property]
 			if v.Status != law.want || law.want == checker.Undecided && !strings.Contains(v.Reason, "the log is not whole") {
+				t.Errorf("%s: %s: %v %s", law.name, property, v.Status, v.Reason)
+			}
+		}
+	}
+}
+
+// TestVersionsThatContradictSayNothing: they count something else, or the data went back.
+func TestVersionsThatContradictSayNothing(t *testing.T) {
+	for _, law := range []struct {
+		name string
+		tape func(*tape)
+		says string
+	}{
+		{"one version twice", func(tp *tape) {
+			tp.wrote("a", 0, 1, 1, 1)
+			tp.wrote("a", 0, 2, 1, 2)
+			tp.wrote("b", 4, 5, 2, 2)
+			tp.wrote("b", 4, 6, 2, 3)
+		}, `the versions of "stock" contradict each other: two writes made version 2 (`},
+		{"one version twice, in between", func(tp *tape) {
+			tp.wrote("b", 4, 5, 2, 1)
+			tp.wrote("a", 0, 1, 1, 1)
+			tp.wrote("b", 4, 6, 2, 2)
+		}, "two writes made version 1 ("},
+		{"a version after a higher one", func(tp *tape) {
+			tp.wrote("a", 0, 1, 1, 2)
+			tp.wrote("b", 4, 5, 2, 1)
+			tp.wrote("b", 4, 6, 2, 3)
+		}, "version 1 was made after a higher one ("},
+	} {
+		var tp tape
+		tp.held("a", 0, 3, 1)
+		tp.held("b", 4, 8, 2)
+		law.tape(&tp)
+		tp.ends("a", "b")
+		verdicts := judge(t, &tp, ms)
+		for _, property := range []string{checker.Effects, checker.FenceEnforcement} {
+			if v := verdicts[property]; v.Status != checker.Undecided || !strings.Contains(v.Reason, law.says) {
 				t.Errorf("%s: %s: %v %s", law.name, property, v.Status, v.Reason)
 			}
 		}

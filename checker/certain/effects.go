@@ -66,7 +66,7 @@ func judgeEffects(t *trail) checker.Verdict {
 	var unread *section // one that may have read after another's write
 	var come *call      // that write
 	var doubtful *call
-	for _, name := range sortedKeys(writes) {
+	for _, name := range sortedKeys(t.mayHaveApplied()) {
 		in := intruders(writes[name])
 		for i := range sections[name] {
 			s := &sections[name][i]
@@ -87,7 +87,7 @@ func judgeEffects(t *trail) checker.Verdict {
 				}
 			}
 		}
-		if v, ok := byVersions(writes[name]); ok {
+		if v, ok := byVersions(writes[name]); ok && t.contradicted[name] == "" {
 			return v
 		}
 		if u := doubtfulSection(writes[name], unknown[name]); doubtful == nil {

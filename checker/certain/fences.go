@@ -146,7 +146,11 @@ func judgeFenceEnforcement(t *trail) checker.Verdict {
 	var doubtful *call
 	for _, name := range sortedKeys(registers) {
 		calls := applied(registers[name])
-		a, b := byVersion(calls)
+		trusted := t.contradicted[name] == ""
+		var a, b *call
+		if trusted {
+			a, b = byVersion(calls)
+		}
 		if b == nil {
 			a, b = inverted(calls, 1)
 		}
@@ -159,7 +163,7 @@ func judgeFenceEnforcement(t *trail) checker.Verdict {
 				t.tell(a.Line, a.Began), b.Client, t.tell(b.Line, b.Began), a.Fence), a.Line, b.Line)
 		}
 		// The greater fence was perhaps applied before the lower one.
-		open = open || !versioned(calls) && mayInvert(calls, func(greater, lower *call) bool { return greater.soonest <= lower.last })
+		open = open || !(trusted && versioned(calls)) && mayInvert(calls, func(greater, lower *call) bool { return greater.soonest <= lower.last })
 		if u := doubtfulOrder(registers[name]); doubtful == nil {
 			doubtful = u
 		}

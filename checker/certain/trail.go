@@ -19,6 +19,8 @@ type trail struct {
 	from, to time.Time
 	warnings []string
 	missing  string // why lines are missing, if some are
+
+	contradicted map[string]string // data whose versions cannot be believed, and why
 }
 
 // lease is one grant and what followed from it.
@@ -34,7 +36,7 @@ type lease struct {
 }
 
 func newTrail(lines []recording.Line, bound func(string) time.Duration) (*trail, error) {
-	t := &trail{bound: bound, jumps: map[string]time.Duration{}, hosts: map[string]bool{}}
+	t := &trail{bound: bound, jumps: map[string]time.Duration{}, hosts: map[string]bool{}, contradicted: map[string]string{}}
 	t.look(lines)
 	byName := map[string]*lease{}
 	for i := range lines {
@@ -62,6 +64,7 @@ func newTrail(lines []recording.Line, bound func(string) time.Duration) (*trail,
 	for _, of := range t.leases {
 		slices.SortStableFunc(of.extends, func(a, b *recording.Line) int { return a.Ended.Compare(b.Ended) })
 	}
+	t.lookAtVersions()
 	return t, nil
 }
 
