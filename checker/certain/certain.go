@@ -7,8 +7,9 @@
 //
 // A holder is taken to have held a lock from when its acquire returned to when it called release or was told of the loss,
 // or, if it knows the lease's end, to that end or its last write after it, whatever became of that write. One that releases
-// later still may have believed until then: that is nobody's violation, but while it may be, another's hold leaves exclusion
-// undecided. Where the release is not recorded, only what the holder did under the lease counts against anybody.
+// later still may have believed until then, and so may one that wrote on after a release that perhaps failed: that is nobody's
+// violation, but while it may be, another's hold leaves exclusion undecided. Where the grant or the release is not recorded,
+// only what the holder did under the lease counts against anybody.
 //
 // A write of unknown outcome may have been applied at any time since it began. It counts against nobody, but where it may
 // matter nothing is held; nor is it where versions show that a write is not on record, or contradict each other: then they

@@ -154,6 +154,110 @@ func TestAnAttemptToWriteShowsAHolder(t *testing.T) {
 	}
 }
 
+// release is tried; it began at a time.
+func (tp *tape) release(outcome recording.Outcome, host string, grant, at float64) {
+	tp.add(recording.Line{Host: host, Client: host, Op: recording.Release, Lease: fmt.Sprintf("%s@%v", host, grant)}, second(at), second(at+0.001))
+	tp.lines[len(tp.lines)-1].Outcome = outcome
+}
+
+// TestALeaseWithoutAGrantOnRecordIsAHold from its first write on, and perhaps since long before.
+func TestALeaseWithoutAGrantOnRecordIsAHold(t *testing.T) {
+	for _, law := range []struct {
+		name string
+		tape func(*tape)
+		want checker.Status
+		says string
+	}{
+		{"it wrote while another held", func(tp *tape) { tp.wrote("a", 0, 5, 0, 0); tp.release(recording.Ok, "a", 0, 9) },
+			checker.Violated, `a wrote as a holder of "stock" at 21:00:05.000000 (clock of a, ±1ms) while b held it`},
+		{"it was refused while another held", func(tp *tape) { tp.tried(recording.Fail, "a", 0, 5, 0) }, checker.Violated, ""},
+		{"it wrote until another held", func(tp *tape) { tp.wrote("a", 0, 1, 0, 0); tp.wrote("a", 0, 5, 0, 0) },
+			checker.Violated, `b was granted "stock" at 21:00:04.000000 (clock of b, ±1ms) while a held it from 21:00:01.000000`},
+		{"it was over before", func(tp *tape) { tp.wrote("a", 0, 1, 0, 0); tp.release(recording.Ok, "a", 0, 2) }, checker.Held, ""},
+		{"nobody knows when it was over", func(tp *tape) { tp.wrote("a", 0, 1, 0, 0) }, checker.Undecided, "1 of 2 have no release on record"},
+		{"nobody knows when it began", func(tp *tape) { tp.wrote("a", 0, 9, 0, 0); tp.release(recording.Ok, "a", 0, 10) },
+			checker.Undecided, "1 of 2 have no grant on record"},
+		{"only its release is known", func(tp *tape) { tp.release(recording.Ok, "a", 0, 5) }, checker.Undecided, "1 of 2 have no grant on record"},
+		{"it wrote after its release only", func(tp *tape) { tp.release(recording.Ok, "a", 0, 2); tp.wrote("a", 0, 5, 0, 0) }, checker.Held, ""},
+		{"it was not granted", func(tp *tape) {
+			tp.add(recording.Line{Host: "a", Client: "a", Op: recording.Acquire, Lease: "a@0"}, second(4.5), second(5)).Outcome = recording.Unknown
+			tp.release(recording.Ok, "a", 0, 5.1)
+		}, checker.Undecided, "fewer than two grants"},
+		{"it was not granted, but wrote", func(tp *tape) {
+			tp.add(recording.Line{Host: "a", Client: "a", Op: recording.Acquire, Lease: "a@0"}, second(4.5), second(5)).Outcome = recording.Unknown
+			tp.wrote("a", 0, 5.1, 0, 0)
+		}, checker.Violated, ""},
+	} {
+		var tp tape
+		tp.held("b", 4, 8, 0)
+		law.tape(&tp)
+		tp.ends("a", "b")
+		v := judge(t, &tp, ms)[checker.Exclusion]
+		says := v.Reason
+		if v.Witness != nil {
+			says = v.Witness.Sentence
+		}
+		if v.Status != law.want || !strings.Contains(says, law.says) {
+			t.Errorf("%s: %v %s", law.name, v.Status, says)
+		}
+	}
+}
+
+// TestWhoWroteOnMayHaveHeld: a release that perhaps failed is no proof that its caller gave up.
+func TestWhoWroteOnMayHaveHeld(t *testing.T) {
+	for outcome, want := range map[recording.Outcome]checker.Status{
+		recording.Ok: checker.Held, recording.Fail: checker.Undecided, recording.Unknown: checker.Undecided,
+	} {
+		var tp tape
+		tp.add(recording.Line{Host: "a", Client: "a", Op: recording.Acquire, Lease: "a@0"}, second(0), second(0))
+		tp.release(outcome, "a", 0, 3)
+		tp.held("b", 4, 8, 0)
+		tp.ends("a", "b")
+		if v := judge(t, &tp, ms)[checker.Exclusion]; v.Status != checker.Held {
+			t.Errorf("%s: %v %s", outcome, v.Status, v.Reason)
+		}
+		tp.wrote("a", 0, 5, 0, 0)
+		if v := judge(t, &tp, ms)[checker.Exclusion]; v.Status != want || want == checker.Undecided && !strings.Contains(v.Reason, "wrote on") {
+			t.Errorf("%s, and a write: %v %s", outcome, v.Status, v.Reason)
+		}
+	}
+}
+
+// TestAWriteAfterTheReleaseExtendsNoLease whose end its holder knew.
+func TestAWriteAfterTheReleaseExtendsNoLease(t *testing.T) {
+	var tp tape
+	tp.add(recording.Line{Host: "a", Client: "a", Op: recording.Acquire, Lease: "a@0"}, second(0), second(0)).Until = second(3)
+	tp.release(recording.Ok, "a", 0, 6)
+	tp.wrote("a", 0, 9, 0, 0)
+	tp.held("b", 4, 5, 0)
+	tp.ends("a", "b")
+	if v := judge(t, &tp, ms)[checker.Exclusion]; v.Status != checker.Undecided {
+		t.Errorf("%v %s", v.Status, v.Reason)
+	}
+}
+
+// TestTheWitnessNamesTheTwo that overlapped, although other clocks put the holds in another order.
+func TestTheWitnessNamesTheTwo(t *testing.T) {
+	var tp tape
+	tp.held("z", 4, 4.1, 0)
+	tp.held("y", 4.5, 20, 0)
+	tp.held("x", 5, 20, 0)
+	tp.ends("x", "y", "z")
+	j, err := Judge(tp.lines, func(host string) time.Duration {
+		if host == "x" {
+			return 2 * time.Second
+		}
+		return 0
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := j.Verdicts[checker.Exclusion]
+	if v.Status != checker.Violated || !strings.HasPrefix(v.Witness.Sentence, `x was granted "stock"`) || !strings.Contains(v.Witness.Sentence, "while y held") {
+		t.Errorf("%v %+v", v.Status, v.Witness)
+	}
+}
+
 // TestALateReleaseLeavesItOpen: the holder may have looked at the lease's end, or may have believed until then.
 func TestALateReleaseLeavesItOpen(t *testing.T) {
 	var tp tape

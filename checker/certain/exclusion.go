@@ -18,26 +18,77 @@ type hold struct {
 	begun, ending int64
 	// It certainly had not begun before soonest, and certainly had ended after last.
 	soonest, last int64
-	until         time.Time // what it is taken to end at
-	clock         *recording.Line
+	since, until  time.Time // what it is taken to begin and to end at
+	first, clock  *recording.Line
+	wroteOn       bool // after a release that perhaps was none
 }
 
-// holdOf puts a lease on true time.
+// holdOf puts a lease on true time. Without its grant on record, what was written under it shows that it was held.
 func (t *trail) holdOf(of *lease) hold {
-	h := hold{lease: of}
-	start := t.at(of.acquire, of.acquire.Ended)
-	h.begun, h.soonest = start.latest, start.earliest
-	h.until, h.clock = t.end(of)
-	h.ending = t.at(h.clock, h.until).earliest
+	h := hold{lease: of, begun: never, ending: always, soonest: always, last: never}
+	h.since, h.first = t.begin(of)
+	if h.first != nil {
+		h.begun = t.at(h.first, h.since).latest
+		h.until, h.clock = t.end(of, h.since, h.first)
+		h.ending = t.at(h.clock, h.until).earliest
+	}
+	switch {
+	case of.acquire != nil:
+		h.soonest = t.at(h.first, h.since).earliest
+	case of.asked != nil:
+		h.soonest = t.at(of.asked, of.asked.Began).earliest
+	}
 	switch {
 	case of.release != nil:
 		h.last = t.at(of.release, began(of.release)).latest
+		if w := t.wroteOn(of); w != nil {
+			h.wroteOn, h.last = true, max(h.last, t.at(w, w.Began).latest)
+		}
 	case !of.known().IsZero() && len(of.extends) == 0:
 		h.last = max(t.at(of.acquire, of.known()).latest, t.at(h.clock, h.until).latest)
-	default:
-		h.last = never
 	}
 	return h
+}
+
+// begin is from when on a holder certainly believed, on the clock of the line: its grant or, if that is not on record, its
+// first write before it released. There is no line if nothing shows it.
+func (t *trail) begin(of *lease) (since time.Time, clock *recording.Line) {
+	if of.acquire != nil {
+		return of.acquire.Ended, of.acquire
+	}
+	for _, w := range t.uses(of) {
+		if clock == nil || w.Began.Before(since) {
+			since, clock = w.Began, w
+		}
+	}
+	return since, clock
+}
+
+// uses are the writes that certainly began before the release: with each its client acted as a holder, also if it was refused.
+func (t *trail) uses(of *lease) []*recording.Line {
+	if of.release == nil {
+		return of.tries
+	}
+	return slices.DeleteFunc(slices.Clone(of.tries), func(w *recording.Line) bool { return t.mayFollow(w, of.release) })
+}
+
+// mayFollow tells whether a write perhaps began after a release.
+func (t *trail) mayFollow(w, release *recording.Line) bool {
+	return t.at(w, w.Began).latest >= t.at(release, began(release)).earliest
+}
+
+// wroteOn is the last write that perhaps began after a release that perhaps was none, as far as its holder knew; nil if there
+// is none. It may have believed until then.
+func (t *trail) wroteOn(of *lease) (last *recording.Line) {
+	if r := of.release; r == nil || r.Op != recording.Release || r.Outcome == recording.Ok {
+		return nil
+	}
+	for _, w := range of.tries {
+		if t.mayFollow(w, of.release) && (last == nil || t.at(last, last.Began).latest < t.at(w, w.Began).latest) {
+			last = w
+		}
+	}
+	return last
 }
 
 // overdue tells whether the holder gave up a lease only after the end that it knew. It may have looked at that end, or may
@@ -46,10 +97,9 @@ func (h *hold) overdue() bool {
 	return h.release != nil && !h.known().IsZero() && h.known().Before(began(h.release))
 }
 
-// end is up to when a holder certainly believed, on the clock of the line.
-func (t *trail) end(of *lease) (time.Time, *recording.Line) {
-	end, clock := of.acquire.Ended, of.acquire
-	for _, w := range of.tries { // it acted as a holder, also if it was refused
+// end is up to when a holder certainly believed that did at some time, on the clock of the line.
+func (t *trail) end(of *lease, end time.Time, clock *recording.Line) (time.Time, *recording.Line) {
+	for _, w := range t.uses(of) {
 		if w.Began.After(end) {
 			end, clock = w.Began, w
 		}
@@ -58,7 +108,7 @@ func (t *trail) end(of *lease) (time.Time, *recording.Line) {
 		return end, clock
 	}
 	switch released, known := began(of.release), of.known(); {
-	case released.Before(end), known.IsZero(), !known.Before(released):
+	case released.Before(end), of.acquire != nil && known.IsZero(), !known.Before(released):
 		return released, of.release
 	case known.After(end):
 		return known, of.acquire
@@ -70,8 +120,8 @@ func judgeExclusion(t *trail) checker.Verdict {
 	locks := map[string][]hold{}
 	grants := 0
 	for _, of := range t.leases {
-		if of.acquire != nil {
-			locks[of.acquire.Lock] = append(locks[of.acquire.Lock], t.holdOf(of))
+		if _, sign := t.begin(of); sign != nil || of.asked == nil {
+			locks[of.lock] = append(locks[of.lock], t.holdOf(of))
 			grants++
 		}
 	}
@@ -79,9 +129,7 @@ func judgeExclusion(t *trail) checker.Verdict {
 		return undecided("fewer than two grants were recorded")
 	}
 	var first, second *hold
-	close := 0   // holds that nobody can tell from overlapping with another
-	endless := 0 // holds whose end is not recorded
-	overdue := 0 // holds that were given up only after their lease had ended
+	close := 0 // holds that nobody can tell from overlapping with another
 	for _, name := range sortedKeys(locks) {
 		holds := locks[name]
 		a, b := overlap(holds)
@@ -89,26 +137,44 @@ func judgeExclusion(t *trail) checker.Verdict {
 			first, second = a, b
 		}
 		close += tooClose(holds)
+	}
+	switch {
+	case second != nil:
+		return t.overlapped(first, second)
+	case close > 0:
+		return undecided("no two holds certainly overlapped, but %s", vague(locks, close, grants))
+	}
+	return held("%d grants, and no two clients can have held a lock at once, whatever the clocks were within their bounds", grants)
+}
+
+// vague says what of the holds nobody knows, if some may have overlapped.
+func vague(locks map[string][]hold, close, grants int) string {
+	var endless, ungranted, wroteOn, overdue int
+	for _, holds := range locks {
 		for i := range holds {
-			if holds[i].last == never {
+			switch h := &holds[i]; {
+			case h.last == never:
 				endless++
-			}
-			if holds[i].overdue() {
+			case h.acquire == nil:
+				ungranted++
+			case h.wroteOn:
+				wroteOn++
+			case h.overdue():
 				overdue++
 			}
 		}
 	}
 	switch {
-	case second != nil:
-		return t.overlapped(first, second)
-	case close > 0 && endless > 0:
-		return undecided("no two holds certainly overlapped, but %d of %d have no release on record, nor the lease's end, and may have lasted", endless, grants)
-	case close > 0 && overdue > 0:
-		return undecided("no two holds certainly overlapped, but %d of %d were given up only after their lease had ended, and nobody knows until when their holders counted on them", overdue, grants)
-	case close > 0:
-		return undecided("no two holds certainly overlapped, but %d of %d were too close to another's for these clocks to tell", close, grants)
+	case endless > 0:
+		return fmt.Sprintf("%d of %d have no release on record, nor the lease's end, and may have lasted", endless, grants)
+	case ungranted > 0:
+		return fmt.Sprintf("%d of %d have no grant on record, and may have begun long before", ungranted, grants)
+	case wroteOn > 0:
+		return fmt.Sprintf("of %d of %d the release perhaps failed, and their holders wrote on", wroteOn, grants)
+	case overdue > 0:
+		return fmt.Sprintf("%d of %d were given up only after their lease had ended, and nobody knows until when their holders counted on them", overdue, grants)
 	}
-	return held("%d grants, and no two clients can have held a lock at once, whatever the clocks were within their bounds", grants)
+	return fmt.Sprintf("%d of %d were too close to another's for these clocks to tell", close, grants)
 }
 
 // overlap finds two holds of different clients that certainly overlapped: each had begun before the other ended. The later
@@ -133,6 +199,7 @@ func overlap(holds []hold) (earlier, later *hold) {
 
 // tooClose counts holds that may have overlapped with another client's that began sooner.
 func tooClose(holds []hold) (n int) {
+	holds = slices.Clone(holds) // others point into it
 	slices.SortStableFunc(holds, func(a, b hold) int { return cmp.Compare(a.soonest, b.soonest) })
 	var longest best
 	for i := range holds {
@@ -147,18 +214,22 @@ func tooClose(holds []hold) (n int) {
 
 func (t *trail) overlapped(a, b *hold) checker.Verdict {
 	// The one that was granted later is the one who should not have been.
-	if b.acquire.Ended.Before(a.acquire.Ended) {
+	if b.since.Before(a.since) {
 		a, b = b, a
 	}
-	sentence := fmt.Sprintf("%s was granted %q at %s while %s held it from %s to %s", b.acquire.Client, b.acquire.Lock,
-		t.tell(b.acquire, b.acquire.Ended), a.acquire.Client, t.tell(a.acquire, a.acquire.Ended), t.tell(a.clock, a.until))
+	how := "was granted"
+	if b.acquire == nil {
+		how = "wrote as a holder of"
+	}
+	sentence := fmt.Sprintf("%s %s %q at %s while %s held it from %s to %s", b.first.Client, how, b.lock,
+		t.tell(b.first, b.since), a.first.Client, t.tell(a.first, a.since), t.tell(a.clock, a.until))
 	if least := time.Duration(min(a.ending, b.ending) - max(a.begun, b.begun)); least > 0 {
 		sentence += fmt.Sprintf(": for at least %v both did, whatever the clocks were", least)
 	} else {
 		sentence += ": at some time both did, whatever the clocks were"
 	}
-	lines := []*recording.Line{a.acquire, b.acquire}
-	if a.clock != a.acquire {
+	lines := []*recording.Line{a.first, b.first}
+	if a.clock != a.first {
 		lines = append(lines, a.clock)
 	}
 	return violated(sentence, lines...)

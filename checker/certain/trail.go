@@ -26,11 +26,13 @@ type trail struct {
 // lease is one grant and what followed from it.
 type lease struct {
 	acquire *recording.Line   // nil if its grant is not recorded
+	asked   *recording.Line   // an acquire that failed, perhaps; nil if none is recorded
 	release *recording.Line   // or when its holder was told of the loss, whichever was first; nil if neither is recorded
 	extends []*recording.Line // that were granted, in order
 	writes  []*recording.Line // that were applied
 	unknown []*recording.Line // writes that may have been applied, at any time since they began
 	tries   []*recording.Line // writes, whatever became of them: their client took the lease for its own
+	lock    string
 	// owner is who held it: a client of a process, since clients of other processes may have the same name.
 	owner string
 }
@@ -53,7 +55,7 @@ func newTrail(lines []recording.Line, bound func(string) time.Duration) (*trail,
 		}
 		of := byName[l.Lease]
 		if of == nil {
-			of = &lease{owner: owner(l)}
+			of = &lease{lock: l.Lock, owner: owner(l)}
 			byName[l.Lease] = of
 			t.leases = append(t.leases, of)
 		}
@@ -71,6 +73,9 @@ func newTrail(lines []recording.Line, bound func(string) time.Duration) (*trail,
 // known is when the lease ended as its holder knew, zero if it went by its release alone. An extension that came after the
 // end revives a lease that another may have had in between; it does not count.
 func (of *lease) known() (until time.Time) {
+	if of.acquire == nil {
+		return until
+	}
 	until = of.acquire.Until
 	for _, e := range of.extends {
 		if until.IsZero() || e.Ended.After(until) {
@@ -91,7 +96,9 @@ func (of *lease) add(l *recording.Line) error {
 		if of.acquire != nil {
 			return fmt.Errorf("%s: lease %q was granted at %s already; each grant has a lease of its own", l.Place(), l.Lease, of.acquire.Place())
 		}
-		of.acquire, of.owner = l, owner(l)
+		of.acquire, of.lock, of.owner = l, l.Lock, owner(l)
+	case l.Op == recording.Acquire:
+		of.asked = l
 	case l.Op == recording.Release, l.Op == recording.Lost:
 		if of.release == nil || began(l).Before(began(of.release)) {
 			of.release = l
