@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/lockfault/lockfault/checker"
+	"github.com/lockfault/lockfault/checker/recording"
 )
 
 // section is what one lease wrote to one piece of data.
@@ -26,19 +27,27 @@ func (t *trail) sectionOf(of *lease, end call) section {
 	return s
 }
 
-// judgeEffects: no write of others comes between a grant and the last write under it.
-//
-// One that comes between two writes of a section certainly breaks it. One that comes before the first may not: a recording
-// has no reads, and who reads before it writes may have read after the other's write, so that its own is not stale. That is
-// undecided.
-func judgeEffects(t *trail) checker.Verdict {
-	writes, sections, unknown := map[string][]call{}, map[string][]section{}, map[string][]section{}
-	n := 0
+// written is what was written to one piece of data.
+type written struct {
+	writes   []call    // that were applied
+	sections []section // that these make
+	unknown  []section // each ends with a write that may have been applied
+}
+
+// written tells what was written by data, and how many writes were applied.
+func (t *trail) written() (all map[string]*written, n int) {
+	all = map[string]*written{}
+	to := func(w *recording.Line) *written {
+		if all[data(w)] == nil {
+			all[data(w)] = &written{}
+		}
+		return all[data(w)]
+	}
 	for _, of := range t.leases {
 		own := map[string]section{}
 		for _, w := range of.writes {
 			c := t.call(of, w)
-			writes[data(w)] = append(writes[data(w)], c)
+			to(w).writes = append(to(w).writes, c)
 			s, ok := own[data(w)]
 			if !ok {
 				s = t.sectionOf(of, c)
@@ -53,60 +62,90 @@ func judgeEffects(t *trail) checker.Verdict {
 			n++
 		}
 		for name, s := range own {
-			sections[name] = append(sections[name], s)
+			all[name].sections = append(all[name].sections, s)
 		}
 		for _, w := range of.unknown {
-			unknown[data(w)] = append(unknown[data(w)], t.sectionOf(of, t.call(of, w)))
+			to(w).unknown = append(to(w).unknown, t.sectionOf(of, t.call(of, w)))
 		}
 	}
+	return all, n
+}
+
+// judgeEffects: no write of others comes between a grant and the last write under it.
+//
+// One that comes between two writes of a section certainly breaks it. One that comes before the first may not: a recording
+// has no reads, and who reads before it writes may have read after the other's write, so that its own is not stale. That is
+// undecided.
+func judgeEffects(t *trail) checker.Verdict {
+	all, n := t.written()
 	if n == 0 {
 		return undecided("no write was recorded")
 	}
-	open, ungranted := 0, 0
-	var unread *section // one that may have read after another's write
-	var come *call      // that write
-	var doubtful *call
-	for _, name := range sortedKeys(t.mayHaveApplied()) {
-		in := intruders(writes[name])
-		for i := range sections[name] {
-			s := &sections[name][i]
+	var d doubts
+	for _, name := range sortedKeys(all) {
+		to := all[name]
+		in := intruders(to.writes)
+		for i := range to.sections {
+			s := &to.sections[i]
 			if w := in.certain(s.first.last, s); w != nil {
-				return violated(fmt.Sprintf("%s's write to %q, done at %s, had come into the middle of %s's section, which had written at %s and did again at %s",
-					w.Client, name, t.tell(w.Line, w.Ended), s.end.Client, t.tell(s.first.Line, s.first.Ended), t.tell(s.end.Line, s.end.Began)),
-					s.first.Line, w.Line, s.end.Line)
+				return t.intruded(s, w)
 			}
-			if unread == nil {
-				if come = in.certain(s.grant.latest, s); come != nil {
-					unread = s
-				}
-			}
-			if in.possible(s) {
-				open++
-				if s.acquire == nil {
-					ungranted++
-				}
-			}
+			d.look(s, in)
 		}
-		if v, ok := byVersions(writes[name]); ok && t.contradicted[name] == "" {
+		if v, ok := byVersions(to.writes); ok && t.contradicted[name] == "" {
 			return v
 		}
-		if u := doubtfulSection(writes[name], unknown[name]); doubtful == nil {
-			doubtful = u
-		}
+		d.unknown = cmp.Or(d.unknown, doubtfulSection(to.writes, to.unknown))
 	}
-	if doubtful != nil {
-		return t.doubt(doubtful, "in another's section, or with another's write in its own")
-	}
-	if unread != nil {
-		return t.unread(unread, come)
-	}
-	if ungranted > 0 {
-		return undecided("no write certainly came into another's section, but %s granted at a time that is not on record, perhaps before others' writes", were(ungranted, "section"))
-	}
-	if open > 0 {
-		return undecided("no write certainly came into another's section, but %s too close to others' writes for these clocks to tell", were(open, "section"))
+	if v, ok := d.verdict(t); ok {
+		return v
 	}
 	return held("%s, none of which can have come into another's section", count(n, "write"))
+}
+
+func (t *trail) intruded(s *section, w *call) checker.Verdict {
+	return violated(fmt.Sprintf("%s's write to %q, done at %s, had come into the middle of %s's section, which had written at %s and did again at %s",
+		w.Client, data(w.Line), t.tell(w.Line, w.Ended), s.end.Client, t.tell(s.first.Line, s.first.Ended), t.tell(s.end.Line, s.end.Began)),
+		s.first.Line, w.Line, s.end.Line)
+}
+
+// doubts are what may have broken a section, and may not.
+type doubts struct {
+	unknown   *call    // a write that, if it was applied, may have
+	unread    *section // one that may have read after another's write
+	come      *call    // that write
+	open      int      // sections too close to others' writes
+	ungranted int      // of these, sections whose grant is not on record
+}
+
+// look takes in a section that nothing certainly broke.
+func (d *doubts) look(s *section, in *intrusion) {
+	if d.unread == nil {
+		if d.come = in.certain(s.grant.latest, s); d.come != nil {
+			d.unread = s
+		}
+	}
+	if in.possible(s) {
+		d.open++
+		if s.acquire == nil {
+			d.ungranted++
+		}
+	}
+}
+
+// verdict is there if there are doubts.
+func (d *doubts) verdict(t *trail) (v checker.Verdict, doubtful bool) {
+	switch {
+	case d.unknown != nil:
+		return t.doubt(d.unknown, "in another's section, or with another's write in its own"), true
+	case d.unread != nil:
+		return t.unread(d.unread, d.come), true
+	case d.ungranted > 0:
+		return undecided("no write certainly came into another's section, but %s granted at a time that is not on record, perhaps before others' writes", were(d.ungranted, "section")), true
+	case d.open > 0:
+		return undecided("no write certainly came into another's section, but %s too close to others' writes for these clocks to tell", were(d.open, "section")), true
+	}
+	return v, false
 }
 
 // unread is the verdict where a section wrote after another's write that had come since its grant.
