@@ -22,7 +22,7 @@ type death struct {
 	event  int
 	grant  *Grant        // the last that it had not given back; nil if it died acquiring
 	since  time.Duration // by when it had been granted the lock, if it was
-	sign   time.Duration // when a server last set or prolonged a key for it: what it had sent before may land later
+	sign   time.Duration // when a server last set or prolonged a key for it, or may have: what it had sent before may land later
 	until  time.Duration // the latest end of its lease that it was told, 0 if none
 }
 
@@ -88,6 +88,11 @@ func deathsHolding(c *Case) []*death {
 	for _, d := range all {
 		if d.grant != nil {
 			d.until = d.grant.told // it may have asked for more than a TTL
+		}
+		for _, f := range c.Faults { // where no server tells, what the dead had sent may land until its link heals
+			if len(c.Keys) == 0 && f.strikes(c.text(d.client)) && f.meets(d.at, d.at) {
+				d.sign = max(d.sign, min(f.To, c.End))
+			}
 		}
 		for _, e := range c.Keys {
 			if e.By == c.text(d.client) && (e.Op == history.KeySet || e.Op == history.KeyTTL) && e.Time > d.sign {

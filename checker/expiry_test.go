@@ -97,6 +97,13 @@ var expiryLaws = []law{
 	{"what the dead had sent prolongs the lease", holderDies + `
 			9          n1 key-ttl ok on=r by=A
 			2..19.5    B acquire ok lease=b`, Held, "", nil},
+	{"what the dead had sent may land when its link heals", holderDies + `
+			4..9       fault-1 cut ok subject=A-n1
+			2..19.5    B acquire ok lease=b`, Held, "", nil},
+	{"unless the servers tell", holderDies + `
+			0.5        n1 key-set ok on=r by=A
+			4..9       fault-1 cut ok subject=A-n1
+			2..19.5    B acquire ok lease=b`, Violated, "", nil},
 	{"what others do to keys does not", holderDies + `
 			9          n1 key-set ok on=r by=B
 			9          n1 key-deleted ok on=r by=A
