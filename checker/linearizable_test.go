@@ -143,6 +143,45 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	})
 }
 
+// What one client does comes one after the other, also at one instant of its clock.
+func TestClientsActInOrder(t *testing.T) {
+	checkObject(t, "mutex", linear.Options{Refusal: lockmodel.Strict}, []law{
+		{"refused because of what it got next", `
+			5..5   A acquire fail
+			5..6   A acquire ok`, Violated, "refused while the lock was free: A acquire from 5.000 s to 5.000 s fail", nil},
+		{"refused because of what it gave back", `
+			0..1   A acquire ok
+			2..5   A release ok
+			5..6   A acquire fail`, Violated, "refused while the lock was free", nil},
+		{"refused because of what another got", `
+			5..5   A acquire fail
+			5..6   B acquire ok`, Held, "", nil},
+	})
+	checkObject(t, "fenced", linear.Options{}, []law{{"a fence that went back", `
+			5..5   A acquire ok lease=a fence=2
+			5..5   A release ok lease=a
+			5..5   A acquire ok lease=b fence=1
+			5..5   A release ok lease=b`, Violated, "no greater fence", nil}})
+	checkObject(t, "register", linear.Options{}, []law{
+		{"who does not read what it wrote", `
+			5..5   A write ok on=n value=1
+			5..5   A read ok on=n value=0`, Violated, "", nil},
+		{"another that does not", `
+			5..5   A write ok on=n value=1
+			5..5   B read ok on=n value=0`, Held, "", nil},
+	})
+	checkObject(t, "counter", linear.Options{}, []law{
+		{"a section that did not count", `
+			5..5   A read ok lease=a on=n value=0
+			5..5   A write ok lease=a on=n value=1
+			5..5   A read ok lease=b on=n value=0`, Violated, "", nil},
+		{"two at once", `
+			5..5   A read ok lease=a on=n value=0
+			5..5   A read ok lease=b on=n value=0
+			5..5   A write ok lease=a on=n value=1`, Held, "", nil},
+	})
+}
+
 func TestReentryAndPermits(t *testing.T) {
 	reentry := `
 			0..1   A acquire ok lease=a1 fence=5

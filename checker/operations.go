@@ -49,7 +49,8 @@ func (c *Case) operations(object linear.Object) []*objectHistory {
 
 // operation tells a call as an operation, if it is one on the object.
 func (c *Case) operation(call *Call, object linear.Object) (lockmodel.Op, bool) {
-	op := lockmodel.Op{Call: int64(call.Asked), Return: lockmodel.Never, Owner: int32(call.Client), Outcome: history.Info}
+	op := lockmodel.Op{Call: int64(call.Asked), Return: lockmodel.Never, Owner: int32(call.Client), Client: int32(call.Client),
+		Outcome: history.Info}
 	if call.Outcome == history.Ok || call.Outcome == history.Fail {
 		op.Outcome, op.Return = call.Outcome, int64(c.ended(call))
 	}
@@ -279,13 +280,15 @@ func (h *objectHistory) fromStart() {
 	}
 }
 
-// sort puts the operations in the order of their calls, and numbers the owners.
+// sort puts the operations in the order of their calls, those of one client as it called them, and numbers the owners.
 func (h *objectHistory) sort() {
 	order := make([]int32, len(h.ops))
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(h.ops[a].Call, h.ops[b].Call) })
+	slices.SortStableFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(h.ops[a].Call, h.ops[b].Call), cmp.Compare(h.calls[a], h.calls[b]))
+	})
 	ops, calls, opened := make([]lockmodel.Op, len(order)), make([]int32, len(order)), []int32(nil)
 	numbers := map[int32]int32{}
 	for i, from := range order {

@@ -15,6 +15,7 @@ type visit struct {
 	wrote       int64 // value of the last write that may have happened; of an inventory, all that may have been taken
 	refused     int   // writes
 	outcome     history.Type
+	returned    bool // its client was elsewhere meanwhile
 
 	// What the next read of an atomic step must find, and 1 + the place in Calls of the access that says so, 0 if none does.
 	next int64
@@ -41,6 +42,7 @@ func (c *Case) sectionOperations(object linear.Object) []*objectHistory {
 	var all []*objectHistory
 	visits := map[key]*visit{}
 	var order []key
+	latest := map[name]*visit{} // by client
 	for i := range c.Calls {
 		call := &c.Calls[i]
 		if op := c.op(call); op != history.Read && op != history.Write {
@@ -52,7 +54,10 @@ func (c *Case) sectionOperations(object linear.Object) []*objectHistory {
 			v = &visit{first: int32(i), last: int32(i), outcome: history.Ok}
 			visits[k] = v
 			order = append(order, k)
+		} else if latest[call.Client] != v {
+			v.returned = true
 		}
+		latest[call.Client] = v
 		c.visit(v, int32(i), object)
 	}
 	for _, k := range order {
@@ -122,6 +127,9 @@ func (c *Case) addSection(h *objectHistory, v *visit, object linear.Object) {
 	first, last := &c.Calls[v.first], &c.Calls[v.last]
 	op := lockmodel.Op{Call: int64(first.Asked), Return: int64(c.ended(last)), Owner: int32(len(h.ops)), Outcome: v.outcome}
 	op.Value = v.found
+	if !v.returned {
+		op.Client = int32(first.Client)
+	}
 	switch {
 	case v.torn != nil && v.writes == 0 && v.refused > 0:
 		return // aborted, see section.aborted

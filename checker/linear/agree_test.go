@@ -151,14 +151,6 @@ func (r *rival) compare(ops []lockmodel.Op) (fast Verdict, complaint string) {
 	return fast, ""
 }
 
-func choose(ops []lockmodel.Op, which []int32) []lockmodel.Op {
-	var chosen []lockmodel.Op
-	for _, i := range which {
-		chosen = append(chosen, ops[i])
-	}
-	return chosen
-}
-
 // shrink drops operations as long as the two disagree.
 func (r *rival) shrink(ops []lockmodel.Op) []lockmodel.Op {
 	for i := 0; i < len(ops); i++ {

@@ -1,6 +1,7 @@
 // Package linear decides whether what clients saw of a lock, or of the data behind it, is linearizable: whether each
 // operation can be given an instant between its call and its return, so that in the order of the instants the object
-// behaves as lockmodel says (Herlihy and Wing 1990). Intervals are closed, as porcupine's are.
+// behaves as lockmodel says (Herlihy and Wing 1990). Intervals are closed, as porcupine's are, so that operations of two
+// clients that meet at one instant come in either order; those of one client come in its own.
 //
 // In general that takes exponential time (Gibbons and Korach 1997), and a search gives up just when a lock is broken: it has
 // to try every order of everything that overlaps, and an operation with unknown outcome overlaps with all that follows. But
@@ -41,5 +42,6 @@
 // check-slow), and the witnesses with them.
 //
 // Object.Check does it all: the special-purpose checker, then porcupine on what Prune leaves, within a Budget of time and
-// memory.
+// memory. Where a client calls at the instant at which it was answered, porcupine is asked as well if the history has an order
+// as the checkers see it, but none in which each call comes right after the answer that its client awaited.
 package linear

@@ -134,9 +134,9 @@ func TestTiesWithinAnOwner(t *testing.T) {
 	}
 }
 
-// inOrder is a model for porcupine in which what an owner did at one instant happened in the order of the operations,
-// which closed intervals do not tell. Lapses await nothing.
-func inOrder(m porcupine.Model, ops []lockmodel.Op) porcupine.Model {
+// oneByOne is a model for porcupine in which what one and the same did at one instant happened in the order of the
+// operations, which closed intervals do not tell. Lapses await nothing.
+func oneByOne(m porcupine.Model, ops []lockmodel.Op, same func(a, b *lockmodel.Op) bool) porcupine.Model {
 	before := map[any]uint64{} // by operation, those that come before it
 	place := map[any]int{}
 	for i := range ops {
@@ -145,20 +145,20 @@ func inOrder(m porcupine.Model, ops []lockmodel.Op) porcupine.Model {
 		for j := range i {
 			p := &ops[j]
 			lapse := op.Kind == lockmodel.Release && op.Outcome == info
-			if p.Owner == op.Owner && p.Return == op.Call && !lapse {
+			if same(p, op) && p.Return == op.Call && !lapse {
 				before[op] |= 1 << j
 			}
 		}
 	}
-	type ordered struct {
+	type counted struct {
 		state any
 		done  uint64
 	}
 	init, step := m.Init, m.Step
-	m.Init = func() any { return ordered{state: init()} }
+	m.Init = func() any { return counted{state: init()} }
 	m.Hash, m.Equal = nil, nil
 	m.Step = func(state, in, out any) (bool, any) {
-		now := state.(ordered)
+		now := state.(counted)
 		if now.done&before[in] != before[in] {
 			return false, state
 		}
@@ -166,10 +166,12 @@ func inOrder(m porcupine.Model, ops []lockmodel.Op) porcupine.Model {
 			now.done |= 1 << i
 		}
 		possible, next := step(now.state, in, out)
-		return possible, ordered{next, now.done}
+		return possible, counted{next, now.done}
 	}
 	return m
 }
+
+func sameOwner(a, b *lockmodel.Op) bool { return a.Owner == b.Owner }
 
 // Where an owner does several things at one instant, or its lease lapses while it waits for an answer, a verdict may be
 // left to porcupine. It must never be wrong: what is called legal is so to porcupine, and what is called illegal is so if
@@ -188,7 +190,7 @@ func TestTiesAndLapsesMisleadNobody(t *testing.T) {
 				case Legal:
 					return !porcupine.CheckOperations(m, lockmodel.Operations(ops))
 				case Illegal:
-					return porcupine.CheckOperations(inOrder(m, ops), lockmodel.Operations(ops))
+					return porcupine.CheckOperations(oneByOne(m, ops, sameOwner), lockmodel.Operations(ops))
 				}
 				return false
 			}

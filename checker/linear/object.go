@@ -71,12 +71,14 @@ func Find(name string, o Options) (Object, bool) {
 	return Object{}, false
 }
 
-// Check decides a history, whose operations come by their calls: by the special-purpose checker where that covers it, else
-// by porcupine within the budget.
+// Check decides a history, whose operations come by their calls, and those of one client in their order: by the
+// special-purpose checker where that covers it, else by porcupine within the budget.
 func (o Object) Check(ops []lockmodel.Op, budget Budget) Verdict {
+	var judged Verdict
 	if o.Judge != nil {
-		if v := o.Judge(ops); v.Status != Undecided {
-			return v
+		var sure bool
+		if judged, sure = o.judge(ops); sure {
+			return judged
 		}
 	}
 	searched := ops
@@ -85,13 +87,38 @@ func (o Object) Check(ops []lockmodel.Op, budget Budget) Verdict {
 	}
 	start := time.Now()
 	v := Search(o.Model, searched, budget)
-	if v.Status == Illegal && o.lenient {
-		if budget.Time > 0 {
-			budget.Time = max(time.Millisecond, budget.Time-time.Since(start))
-		}
+	if v.Status != Illegal {
+		return v
+	}
+	if budget.Time > 0 {
+		budget.Time = max(time.Millisecond, budget.Time-time.Since(start))
+	}
+	switch {
+	case judged.Status == Illegal && Search(o.Model, choose(ops, judged.Witness), budget).Status == Illegal:
+		return judged
+	case o.lenient:
 		v.Witness = o.fewestOwners(ops, budget)
 	}
 	return v
+}
+
+// judge asks the special-purpose checker, and tells whether its answer is sure: that a history is illegal is not, if it
+// depends on what came first at one instant.
+func (o Object) judge(ops []lockmodel.Op) (v Verdict, sure bool) {
+	v = o.Judge(ops)
+	if awaited := ties(ops); awaited != nil && v.Status != Illegal {
+		v = o.Judge(untied(ops, awaited))
+		return v, v.Status == Legal
+	}
+	return v, v.Status != Undecided
+}
+
+func choose(ops []lockmodel.Op, which []int32) []lockmodel.Op {
+	var chosen []lockmodel.Op
+	for _, i := range which {
+		chosen = append(chosen, ops[i])
+	}
+	return chosen
 }
 
 // fewestOwners finds owners of a lock with lenient refusals whose operations are illegal by themselves, none of whom can be

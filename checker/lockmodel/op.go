@@ -35,12 +35,13 @@ func (k Kind) String() string { return kindNames[k] }
 // Never is the return of an operation with unknown outcome: it may take effect at any time after its call.
 const Never = int64(math.MaxInt64)
 
-// Op is one operation on one object, in 40 bytes. It takes effect at one instant of the closed interval from Call to
-// Return, so an operation that is called at the instant at which another returns may come before it.
+// Op is one operation on one object, in 48 bytes. It takes effect at one instant of the closed interval from Call to
+// Return, so an operation that is called at the instant at which another client's returns may come before it.
 type Op struct {
 	Call, Return int64
 	Arg, Value   int64        // see Kind
 	Owner        int32        // as the object tells its callers apart; numbered from 0
+	Client       int32        // who called, if known: what a client did comes one after the other; 0 if not
 	Kind         Kind         //
 	Outcome      history.Type // Ok, Fail or Info. An Info returns Never
 	Untold       bool         // of a Take: nobody was told the stock
