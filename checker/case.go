@@ -19,6 +19,7 @@ type Case struct {
 	Keys     []*history.Event // key changes on lock servers
 	Deaths   []*history.Event // died events of clients
 	Panics   []*history.Event // panics of the lock under test
+	losses   []loss           // in their order
 	Faults   []*Fault         // by first event
 	End      time.Duration    // time of the last event
 	Complete bool             // there is an end event: nothing was cut off

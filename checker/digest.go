@@ -167,7 +167,9 @@ func (d *digest) addClient(e *history.Event, c *client) error {
 		}
 		return nil
 	case e.Op == history.Lost:
-		d.observe(e, c, d.leaseOf(e, c))
+		lease := d.leaseOf(e, c)
+		d.losses = append(d.losses, loss{lease, e.Time})
+		d.observe(e, c, lease)
 		return nil
 	case e.Type == history.Invoke:
 		return d.invoke(e, c)

@@ -20,6 +20,12 @@ type Grant struct {
 	over    bool      // nothing can revive the belief
 }
 
+// loss is that a client was told of the loss of a lease, also if it had given it up or did not know of it yet.
+type loss struct {
+	lease name
+	at    time.Duration
+}
+
 // Belief is a stretch of time, [From, To), in which a client takes it that it holds the lock. A grant has one, unless a
 // careful client's lease ran out and an extension brought it back.
 type Belief struct {

@@ -28,6 +28,23 @@ func TestLeasesLapseWhileTheirReleasesAreInFlight(t *testing.T) {
 			{"refused before the lapse", `
 				1..2   A acquire ok lease=a until=30
 				28..29 A release fail lease=a`, Violated, "who held was refused its release", nil},
+			{"refused while its owner was told of the loss", `
+				1..2   A acquire ok lease=a
+				29..31 A release fail lease=a
+				30     A lost info lease=a
+				40..41 B acquire ok lease=b`, Held, "", nil},
+			{"told before it knew of the grant", `
+				1..4   A acquire ok lease=a
+				3      A lost info lease=a
+				5..6   B acquire ok lease=b`, Held, "", nil},
+			{"tried again as it lapsed", `
+				1..2   A acquire ok lease=a until=30
+				29..30 A release fail lease=a
+				30..31 A release info lease=a`, Held, "", nil},
+			{"refused, and given back after all", `
+				1..2   A acquire ok lease=a until=3
+				4..5   A release fail lease=a
+				6..7   A release ok lease=a`, Violated, "A release from 6.000 s to 7.000 s ok", nil},
 			{"released instead", `
 				1..2   A acquire ok lease=a until=30
 				29..31 A release ok lease=a
@@ -38,6 +55,23 @@ func TestLeasesLapseWhileTheirReleasesAreInFlight(t *testing.T) {
 				29..31 A release fail lease=a`, Violated, "", nil},
 		})
 	}
+}
+
+// A lock that knows its clients ends with a lease the hold that this is of, and no other.
+func TestLapsesEndTheirOwnHolds(t *testing.T) {
+	checkObject(t, "reentrant", linear.Options{Limit: 1}, []law{
+		{"an acquire that its release proves", `
+			1..2   A acquire info lease=a1
+			3..4   A release ok lease=a1
+			4      A lost info lease=a1
+			6..7   A acquire ok lease=a2
+			8..9   A acquire ok lease=a3`, Violated, "", nil}})
+	checkObject(t, "reentrant", linear.Options{}, []law{
+		{"what shows that the hold went on", `
+			1..5   B acquire ok lease=b1
+			5..9   B acquire ok lease=b2
+			2..12  C acquire ok lease=c
+			12     B lost info lease=b1`, Violated, "B acquire from 5.000 s to 9.000 s ok", nil}})
 }
 
 // What a lapse leaves of a lease's operations has an order exactly if all of them have one, and is decided without a search.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/lockfault/lockfault/checker/history"
 	"github.com/lockfault/lockfault/checker/linear"
 	"github.com/lockfault/lockfault/checker/lockmodel"
 )
@@ -41,7 +42,7 @@ func judgeLinearizable(c *Case, object linear.Object, budget linear.Budget) Verd
 		}
 		switch v := object.Check(h.ops, budget); v.Status {
 		case linear.Illegal:
-			return h.violation(c, v)
+			return h.violation(c, v, object, budget)
 		case linear.Undecided:
 			open = undecided("the history of %s could not be decided: %s", h.of(c), reasons[v.Reason])
 		}
@@ -93,8 +94,11 @@ var reasons = map[linear.Reason]string{
 // told is how many operations a sentence lists.
 const told = 6
 
-func (h *objectHistory) violation(c *Case, v linear.Verdict) Verdict {
+func (h *objectHistory) violation(c *Case, v linear.Verdict, object linear.Object, budget linear.Budget) Verdict {
 	witness := v.Witness
+	if witness != nil && object.Lock && !c.showAlone(h, witness, object, budget) {
+		witness = h.ofOwners(witness)
+	}
 	if witness == nil {
 		for i := range h.ops {
 			witness = append(witness, int32(i))
@@ -115,6 +119,61 @@ func (h *objectHistory) violation(c *Case, v linear.Verdict) Verdict {
 		}
 	}
 	return violated(say("%s: %s", reasons[v.Reason], listed(parts)), events...)
+}
+
+// showAlone tells whether some operations on a lock have no order by themselves. They may have one though the object saw
+// none: a lease that was given back did not end by itself, but without the call that gave it back it may have.
+func (c *Case) showAlone(h *objectHistory, operations []int32, object linear.Object, budget linear.Budget) bool {
+	kept, clients := map[int]bool{}, map[name]bool{}
+	keep := func(call *Call) {
+		kept[int(call.Invoke)] = true
+		kept[int(call.Done)] = true
+	}
+	for _, i := range operations {
+		call := &c.Calls[h.calls[i]]
+		keep(call)
+		clients[call.Client] = true
+	}
+	for i := range c.Calls {
+		if call := &c.Calls[i]; clients[call.Client] && c.op(call) == history.Extend {
+			keep(call)
+		}
+	}
+	var events []history.Event
+	for i := range c.Events {
+		e := c.Events[i]
+		if kept[i] || e.Role == history.Client && (e.Op == history.Lost || e.Op == history.Died) {
+			e.Index = len(events)
+			events = append(events, e)
+		}
+	}
+	alone, err := NewCase(events)
+	if err != nil {
+		return false
+	}
+	alone.Plan = c.Plan
+	for _, h := range alone.operations(object) {
+		h.fromStart()
+		if object.Check(h.ops, budget).Status == linear.Illegal {
+			return true
+		}
+	}
+	return false
+}
+
+// ofOwners is all that the owners of some operations did.
+func (h *objectHistory) ofOwners(operations []int32) []int32 {
+	owners := map[int32]bool{}
+	for _, i := range operations {
+		owners[h.ops[i].Owner] = true
+	}
+	var all []int32
+	for i := range h.ops {
+		if owners[h.ops[i].Owner] {
+			all = append(all, int32(i))
+		}
+	}
+	return all
 }
 
 // describe says "A acquire from 0.000 s to 1.000 s ok".

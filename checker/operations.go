@@ -36,7 +36,7 @@ func (c *Case) operations(object linear.Object) []*objectHistory {
 		}
 		owners.began(call, h, op.Owner, i)
 		if call.Kind == release {
-			owners.gaveBack(h, op.Owner, int32(len(h.ops)))
+			owners.gaveBack(call, h, op.Owner, int32(len(h.ops)))
 		}
 		h.ops, h.calls = append(h.ops, op), append(h.calls, int32(i))
 	}
@@ -109,6 +109,7 @@ type ownedLease struct {
 
 	releases []int32 // places in the history; not of a lock that knows its clients
 	again    bool    // its owner acquired more than once, or released before
+	given    bool    // back, of a lock that knows its clients
 }
 
 func (c *Case) newOwners(reentrant bool) *owners {
@@ -175,8 +176,11 @@ func (o *owners) began(call *Call, h *objectHistory, owner int32, place int) {
 }
 
 // gaveBack takes note of a release that was tried.
-func (o *owners) gaveBack(h *objectHistory, owner, place int32) {
+func (o *owners) gaveBack(call *Call, h *objectHistory, owner, place int32) {
 	if o.reentrant {
+		if l := o.givenBack(call); l != nil && call.Outcome == history.Ok {
+			l.given = true
+		}
 		return
 	}
 	switch l := o.owned[owner]; {
@@ -206,19 +210,17 @@ func (o *owners) extend(l *ownedLease, call *Call) {
 // lapse adds the ends of leases by themselves. One that its holder gave back ends nothing more: not what a client that the
 // lock knows by its name acquired later.
 func (o *owners) lapse() {
+	for _, lost := range o.losses {
+		if l := o.leases[lost.lease]; l != nil {
+			l.until = min(l.until, int64(lost.at))
+		}
+	}
 	for _, l := range o.order {
-		g := o.grantOf(o.Calls[l.call].Lease)
-		if o.reentrant && g != nil && g.released() {
-			continue
-		}
 		then := l.until
-		if g != nil && g.last().Why == Told {
-			then = min(then, int64(g.last().To))
-		}
 		if died := o.diedAt(l.client); died != forever {
 			then = min(then, int64(died))
 		}
-		if then != lockmodel.Never {
+		if then != lockmodel.Never && !(o.reentrant && l.given) {
 			l.lapse(then, o.Calls[l.call].Outcome == history.Ok)
 		}
 	}
@@ -229,7 +231,7 @@ func (o *owners) lapse() {
 //
 //   - If a release succeeded, it took the only hold there was, so that the lease did not lapse before it, and after it had
 //     nothing to end.
-//   - If a release with unknown outcome was called by then, it can end the hold whenever the lapse can.
+//   - If a release with unknown outcome was called before then, it can end the hold whenever the lapse can.
 //   - Else, if the acquire succeeded, nothing but the lapse can end the hold, so a release that was refused while it was
 //     due was refused after it: it may as well have been called then.
 func (l *ownedLease) lapse(then int64, granted bool) {
@@ -237,7 +239,7 @@ func (l *ownedLease) lapse(then int64, granted bool) {
 	if !l.again {
 		for _, i := range l.releases {
 			switch op := &h.ops[i]; {
-			case op.Outcome == history.Ok, op.Outcome == history.Info && op.Call <= then:
+			case op.Outcome == history.Ok, op.Outcome == history.Info && op.Call < then:
 				return
 			case granted && op.Outcome == history.Fail && op.Call <= then && then <= op.Return:
 				refused = i
