@@ -57,6 +57,27 @@ func TestLeasesLapseWhileTheirReleasesAreInFlight(t *testing.T) {
 	}
 }
 
+// A lease of which no client knows whether it was granted refuses the lock to others for no longer than it lasts.
+func TestUnknownLeasesLapse(t *testing.T) {
+	for _, model := range []string{"mutex", "fenced", "reentrant", "reentrant-fenced", "semaphore"} {
+		checkObject(t, model, linear.Options{Permits: 1, Refusal: lockmodel.Strict}, []law{
+			{"after a TTL", `
+				1..2   A acquire info lease=a
+				3..4   B acquire fail lease=b1
+				12..13 B acquire ok lease=b2`, Held, "", nil},
+			{"not before", `
+				1..2   A acquire info lease=a
+				3..4   B acquire fail lease=b1
+				9..10  B acquire ok lease=b2`, Violated, "refused while the lock was free", nil},
+			{"without a TTL, never", `
+				plan ttl=0s
+				1..2   A acquire info lease=a
+				3..4   B acquire fail lease=b1
+				12..13 B acquire ok lease=b2`, Violated, "refused while the lock was free", nil},
+		})
+	}
+}
+
 // A lock that knows its clients ends with a lease the hold that this is of, and no other.
 func TestLapsesEndTheirOwnHolds(t *testing.T) {
 	checkObject(t, "reentrant", linear.Options{Limit: 1}, []law{

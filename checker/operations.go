@@ -16,7 +16,7 @@ func (c *Case) operations(object linear.Object) []*objectHistory {
 	}
 	index := map[name]*objectHistory{}
 	var all []*objectHistory
-	owners := c.newOwners(object.Reentrant)
+	owners := c.newOwners(object)
 	for i := range c.Calls {
 		call := &c.Calls[i]
 		op, ok := c.operation(call, object)
@@ -85,10 +85,12 @@ func (c *Case) operation(call *Call, object linear.Object) (lockmodel.Op, bool) 
 // tried again after an unknown outcome is by the same owner.
 //
 // A lease that ends by itself lapses: from the death of its client on, from the end that its client knew last, or from when
-// its client was told that it was lost.
+// its client was told that it was lost. One that nobody knows to have been granted may end a TTL after it was asked for: else
+// it would hold for ever once it had refused the lock to others.
 type owners struct {
 	*Case
 	reentrant bool
+	strict    bool // refusals need somebody who holds
 	fresh     int32
 	leases    map[name]*ownedLease
 	latest    map[tenancy]*ownedLease
@@ -112,8 +114,8 @@ type ownedLease struct {
 	given    bool    // back, of a lock that knows its clients
 }
 
-func (c *Case) newOwners(reentrant bool) *owners {
-	return &owners{Case: c, reentrant: reentrant, fresh: int32(len(c.texts)), leases: map[name]*ownedLease{},
+func (c *Case) newOwners(object linear.Object) *owners {
+	return &owners{Case: c, reentrant: object.Reentrant, strict: !object.Lenient, fresh: int32(len(c.texts)), leases: map[name]*ownedLease{},
 		latest: map[tenancy]*ownedLease{}, owned: map[int32]*ownedLease{}}
 }
 
@@ -171,6 +173,9 @@ func (o *owners) began(call *Call, h *objectHistory, owner int32, place int) {
 	}
 	if call.Lease != 0 {
 		o.leases[call.Lease] = l
+	}
+	if ttl := o.Plan.TTL; o.strict && call.Outcome != history.Ok && 0 < ttl && ttl < forever-call.Asked {
+		l.until = int64(call.Asked + ttl)
 	}
 	o.extend(l, call)
 }

@@ -11,7 +11,7 @@ import (
 //
 // With known outcomes, an owner's count is forced after each of its operations. What may have happened without anybody
 // knowing is covered where it comes to nothing: an acquire with unknown outcome that no later operation of its owner
-// needs (with strict refusals or fences: behind which there is none), and releases with unknown outcome behind which the
+// needs (with strict refusals or fences: behind which there is none but its end), and releases with unknown outcome behind which the
 // owner does nothing any more. Under lenient refusals it is best for all others if such an acquire did not happen, and
 // such a release at once. Owners of whom more is unknown, or who did two things at once, are apart: not covered.
 type entries struct {
@@ -19,7 +19,7 @@ type entries struct {
 	rules
 	owners   []counting
 	entries  []entry // by acquire
-	maybe    []int32 // acquires with unknown outcome, if refusals matter
+	maybe    []int32 // acquires with unknown outcome, if refusals matter, and what may have ended them
 	refusals []int32 // acquires, if refusals matter
 	apart    int     // owners that are not covered
 	wrong    Verdict // if one owner alone is enough to show it
@@ -55,7 +55,7 @@ func readEntries(ops []lockmodel.Op, r rules) *entries {
 		first := len(o.held) == 0
 		switch {
 		case o.apart || refused && !e.strict:
-		case o.maybe && (e.strict || e.fenced), o.spent && e.unsettling(op), o.busy.meets(op),
+		case o.maybe && (e.strict || e.fenced) && !o.lapses(op), o.spent && e.unsettling(op), o.busy.meets(op),
 			refused && !e.shared && callOf(op) < int64(o.busy): // what its owner does at one instant must not excuse it
 			e.part(o)
 		case refused:
@@ -80,6 +80,11 @@ func readEntries(ops []lockmodel.Op, r rules) *entries {
 		e.leaveApart()
 	}
 	return e
+}
+
+// lapses tells whether an operation may end what its owner may have acquired, and nothing else.
+func (o *counting) lapses(op *lockmodel.Op) bool {
+	return op.Kind == lockmodel.Release && op.Outcome == history.Info && len(o.held) == 0 && !o.spent
 }
 
 // part gives an owner up.
@@ -122,6 +127,9 @@ func (e *entries) release(o *counting, i int32) {
 	outcome := e.ops[i].Outcome
 	if outcome == history.Info {
 		o.spent = true
+		if o.maybe && e.strict && !e.shared {
+			e.maybe = append(e.maybe, i)
+		}
 	}
 	switch {
 	case outcome == history.Fail && len(o.held) > 0:

@@ -17,7 +17,7 @@ type Object struct {
 	Reentrant bool // an owner may acquire it again
 	Sections  bool // it is data that a section changes in one step, by what it found
 	Takes     bool // a write says how much to take
-	lenient   bool // it may refuse an acquire at any time
+	Lenient   bool // it may refuse an acquire at any time
 }
 
 // Options are what the objects leave open.
@@ -31,7 +31,7 @@ type Options struct {
 // Objects lists all there are.
 func Objects(o Options) []Object {
 	lock := func(m lockmodel.Model, judge func([]lockmodel.Op) Verdict) Object {
-		return Object{Name: m.Name(), Model: m, Judge: judge, Lock: true, lenient: o.Refusal == lockmodel.Lenient}
+		return Object{Name: m.Name(), Model: m, Judge: judge, Lock: true, Lenient: o.Refusal == lockmodel.Lenient}
 	}
 	counting := func(m lockmodel.Model, judge func([]lockmodel.Op) Verdict) Object {
 		object := lock(m, judge)
@@ -82,7 +82,7 @@ func (o Object) Check(ops []lockmodel.Op, budget Budget) Verdict {
 		}
 	}
 	searched := ops
-	if o.lenient {
+	if o.Lenient {
 		searched = lockmodel.Prune(ops)
 	}
 	start := time.Now()
@@ -96,7 +96,7 @@ func (o Object) Check(ops []lockmodel.Op, budget Budget) Verdict {
 	switch {
 	case judged.Status == Illegal && Search(o.Model, choose(ops, judged.Witness), budget).Status == Illegal:
 		return judged
-	case o.lenient:
+	case o.Lenient:
 		v.Witness = o.fewestOwners(ops, budget)
 	}
 	return v

@@ -6,8 +6,8 @@
 // earlier one, a fence that is not known is allowed and changes nothing, a release keeps the highest fence seen, and
 // re-entry repeats the fence of the hold. An object is a Spec; Porcupine and Unpruned make models for porcupine of it.
 //
-// A lease that ends by its holder's death, or by an expiry that the caller knew, is a release with unknown outcome that
-// was invoked at that time: see Lapse.
+// A lease that ends by its holder's death, or by an expiry, is a release with unknown outcome that was invoked at that time:
+// see Lapse.
 package lockmodel
 
 import (
@@ -56,8 +56,8 @@ func Owners(ops []Op) int {
 	return int(most) + 1
 }
 
-// Lapse is the end of an owner's lease by itself, at some time from then on: because its owner died, or because the
-// lease had reached the end that its owner knew.
+// Lapse is the end of an owner's lease by itself, at some time from then on: because its owner died, because the lease had
+// reached the end that its owner knew, or because it lasts only so long and nobody knows that it was granted.
 func Lapse(owner int32, then int64) Op {
 	return Op{Call: then, Return: Never, Owner: owner, Kind: Release, Outcome: history.Info}
 }
