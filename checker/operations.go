@@ -67,6 +67,7 @@ func (c *Case) operation(call *Call, object linear.Object) (lockmodel.Op, bool) 
 		}
 	case object.Lock && kind == history.Release:
 		op.Kind = lockmodel.Release
+		return op, op.Outcome != history.Fail || answered.Refused()
 	case !object.Lock && kind == history.Read:
 		op.Kind, op.Value = lockmodel.Read, answered.Value
 	case !object.Lock && kind == history.Write:

@@ -24,7 +24,8 @@
 //	fence     number                 clients, a resource: fencing token; 0 or absent is none
 //	until_ns  nanoseconds            clients: when the lease ends as its holder knows, on the clock of time_ns
 //	error     text                   clients: what went wrong
-//	detail    object of text values  nemesis: evidence; node: a key's value and owner; harness: the plan
+//	detail    object of text values  nemesis: evidence; node: a key's value and owner; harness: the plan; a client whose
+//	                                 release failed before the lock could refuse it: refused=unknown
 //
 // Numbers are integers of 64 bits, and no field is there twice. The operations, each with the types that it has:
 //
@@ -75,7 +76,7 @@
 //	:process         a number: the client of that name, so that a process after an :info is another client, as in Jepsen;
 //	                 a keyword: the nemesis
 //	:f               :acquire and :lock, :release and :unlock; :read, :write and others keep their name
-//	:type            as it is
+//	:type            as it is. A :release that ends :fail did not happen, and nobody knows why: whoever held holds on
 //	:time, :index    :time in nanoseconds. If no operation has one, they are 1 ms apart (see Untimed). A time up to a second
 //	                 behind that of the line before is taken as equal, with a warning, for in old Jepsens threads raced to
 //	                 append. :index has to grow and may leave gaps; events are numbered anew

@@ -130,3 +130,9 @@ type Event struct {
 	Error  string            `json:"error,omitempty"`
 	Detail map[string]string `json:"detail,omitempty"` // evidence of a fault, the plan, a key's value
 }
+
+const refusedKey = "refused" // in the Detail of a release that failed
+
+// Refused tells whether an operation failed because its object said no. A release may have failed on its way there: then its
+// caller may hold all the same.
+func (e *Event) Refused() bool { return e.Type == Fail && e.Detail[refusedKey] != "unknown" }

@@ -239,8 +239,11 @@ func (j *jepsen) client(op jepsenOp, e Event) error {
 	if err := j.fill(&e, op.value, p); err != nil {
 		return err
 	}
-	if e.Op == Acquire && e.Type == Ok {
+	switch {
+	case e.Op == Acquire && e.Type == Ok:
 		j.holds[e.Process]++
+	case e.Op == Release && e.Type == Fail:
+		e.Detail = map[string]string{refusedKey: "unknown"}
 	}
 	j.emit(e)
 	if e.Type == Info && j.holds[e.Process] > 0 {

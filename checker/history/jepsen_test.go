@@ -66,7 +66,7 @@ func told(events []Event) string {
 				fmt.Fprintf(&b, " %s=%d", f.name, f.number)
 			}
 		}
-		for _, key := range []string{"value", "f"} {
+		for _, key := range []string{"value", "f", refusedKey} {
 			if text, ok := e.Detail[key]; ok {
 				fmt.Fprintf(&b, " %s:%s", key, text)
 			}
@@ -82,7 +82,7 @@ func TestJepsenHistoryIsRead(t *testing.T) {
 		{"lines", jepsenSamples["lines"], "5 0 invoke acquire\n9 0 ok acquire by=n1 fence=7\n9" + end, ""},
 		{"vector, lock and no values", jepsenSamples["vector"], "5 0 invoke acquire\n9 0 ok acquire\n9" + end, ""},
 		{"list in a list of commas", `({:process 3,:type :invoke,:f :unlock,:time 1},,{:process 3,:type :fail,:f :unlock,:time 2})`,
-			"1 3 invoke release\n2 3 fail release\n2" + end, ""},
+			"1 3 invoke release\n2 3 fail release refused:unknown\n2" + end, ""},
 		{"records", jepsenSamples["records"], "5 0 invoke acquire\n9 0 ok acquire\n9" + end, ""},
 		{"the nemesis is one fault to the end", jepsenSamples["nemesis"],
 			"1 nemesis invoke failover (nemesis)\n" +
