@@ -28,7 +28,8 @@
 // a counter or an inventory each section as one step, from its first access to its last, in which it adds what it wrote
 // beyond what it had found, or takes what it wrote, and in which each further read finds what the section has left. What a
 // client does under no lease stands alone, each access by itself. What a section added that wrote without having read is not
-// known, so a counter's history with one is undecided; a write that was refused is none.
+// known, so a counter's history with one is undecided; a write that was refused is none. Where a client did something else
+// to the data, or used what is no number, every model of it is undecided.
 //
 // The other properties (ownership, expiry, progress, availability) weigh what else may explain an outcome. Some of them
 // compare each operation with all others: they are meant for histories of one run.

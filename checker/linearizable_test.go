@@ -169,11 +169,25 @@ func TestClientsActInOrder(t *testing.T) {
 		{"another that does not", `
 			5..5   A write ok on=n value=1
 			5..5   B read ok on=n value=0`, Held, "", nil},
+		{"what no register does", `
+			1..2   A write ok on=n value=1
+			3..4   A cas ok on=n
+			5..6   A read ok on=n value=2`, Undecided, "the cas at 3.000 s may have changed it", nil},
+		{"and did not do", `
+			1..2   A write ok on=n value=1
+			3..4   A cas fail on=n
+			5..6   A read ok on=n value=1`, Held, "", nil},
 	})
 	checkObject(t, "counter", linear.Options{}, []law{
 		{"a section that did not count", `
 			5..5   A read ok lease=a on=n value=0
 			5..5   A write ok lease=a on=n value=1
+			5..5   A read ok lease=b on=n value=0`, Violated, "", nil},
+		{"a section elsewhere as well", `
+			5..5   A read ok lease=a on=n value=0
+			5..5   A write ok lease=a on=n value=1
+			5..5   A read ok lease=b on=n value=0
+			5..5   A read ok lease=b on=m value=0
 			5..5   A read ok lease=b on=n value=0`, Violated, "", nil},
 		{"two at once", `
 			5..5   A read ok lease=a on=n value=0
@@ -229,6 +243,22 @@ func TestSectionsAreSteps(t *testing.T) {
 		{"a stale write that was refused", strings.Replace(torn, "%OUTCOME", "fail", 1), Held, "", nil},
 		{"a stale write that nobody knows of", strings.Replace(torn, "%OUTCOME", "info", 1), Held, "", nil},
 		{"and that did happen", strings.Replace(torn, "%OUTCOME", "info", 1) + "\n10..11 C read ok on=n value=1", Held, "", nil},
+		{"a write that nobody knows of, beyond what it had found", strings.Replace(torn, "%OUTCOME", "info", 1) + "\n10..11 C read ok on=n value=2", Violated, "", nil},
+		{"what no counter does, within a section", `
+			0..1   A read ok lease=a on=n value=0
+			2..3   A write ok lease=a on=n value=1
+			4..5   A cas ok lease=a on=n
+			6..7   A read ok lease=a on=n value=2`, Undecided, "the cas at 4.000 s may have changed it", nil},
+		{"a section whose last read has no end", `
+			0..1   A acquire ok lease=a
+			2..3   A read ok lease=a on=n value=5
+			4..5   A write ok lease=a on=n value=6
+			6      A read invoke lease=a on=n`, Violated, "no order of these is legal", nil},
+		{"what was seen before its section came to an unknown end", `
+			2..3   A read ok lease=a on=n value=1
+			3..4   A read info lease=a on=n
+			5..6   B read ok lease=b on=n value=0
+			7..8   B write ok lease=b on=n value=1`, Violated, "", nil},
 		{"a blind write", `
 			0..1   A acquire ok lease=a
 			2..3   A write ok lease=a on=n value=1`, Undecided, "A wrote at 2.000 s without having read", nil},

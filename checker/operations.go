@@ -2,6 +2,7 @@ package checker
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/lockfault/lockfault/checker/history"
@@ -44,7 +45,39 @@ func (c *Case) operations(object linear.Object) []*objectHistory {
 	for _, h := range all {
 		h.sort()
 	}
+	if !object.Lock {
+		c.leaveGaps(all)
+	}
 	return all
+}
+
+// leaveGaps finds what was done with data that cannot be told as reads and writes of numbers.
+func (c *Case) leaveGaps(histories []*objectHistory) {
+	byData := map[name]*objectHistory{}
+	for _, h := range histories {
+		byData[h.resource] = h
+	}
+	for i := range c.Calls {
+		call := &c.Calls[i]
+		switch op := c.op(call); op {
+		case history.Acquire, history.Release, history.Extend, history.Check:
+		case history.Read, history.Write:
+			value, noNumber := c.Events[call.Invoke].Detail["value"]
+			if op == history.Read && call.Outcome == history.Ok {
+				value, noNumber = c.Events[call.Done].Detail["value"]
+			}
+			if h := byData[call.Lock]; h != nil && noNumber && call.Outcome != history.Fail {
+				h.torn, h.gap = Verdict{}, fmt.Sprintf("the %s at %s is of %s, which is no number", op, at(call.Asked), value)
+			}
+		default:
+			if call.Outcome == history.Fail {
+				continue
+			}
+			for _, h := range histories {
+				h.torn, h.gap = Verdict{}, fmt.Sprintf("the %s at %s may have changed it", op, at(call.Asked))
+			}
+		}
+	}
 }
 
 // operation tells a call as an operation, if it is one on the object.

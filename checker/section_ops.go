@@ -15,7 +15,7 @@ type visit struct {
 	wrote       int64 // value of the last write that may have happened; of an inventory, all that may have been taken
 	refused     int   // writes
 	outcome     history.Type
-	returned    bool // its client was elsewhere meanwhile
+	returned    bool // its client was in another section meanwhile
 
 	// What the next read of an atomic step must find, and 1 + the place in Calls of the access that says so, 0 if none does.
 	next int64
@@ -42,7 +42,7 @@ func (c *Case) sectionOperations(object linear.Object) []*objectHistory {
 	var all []*objectHistory
 	visits := map[key]*visit{}
 	var order []key
-	latest := map[name]*visit{} // by client
+	latest := map[key]*visit{} // by data and client
 	for i := range c.Calls {
 		call := &c.Calls[i]
 		if op := c.op(call); op != history.Read && op != history.Write {
@@ -54,10 +54,10 @@ func (c *Case) sectionOperations(object linear.Object) []*objectHistory {
 			v = &visit{first: int32(i), last: int32(i), outcome: history.Ok}
 			visits[k] = v
 			order = append(order, k)
-		} else if latest[call.Client] != v {
+		} else if latest[key{call.Lock, sectionKey(call.Client)}] != v {
 			v.returned = true
 		}
-		latest[call.Client] = v
+		latest[key{call.Lock, sectionKey(call.Client)}] = v
 		c.visit(v, int32(i), object)
 	}
 	for _, k := range order {
@@ -72,6 +72,7 @@ func (c *Case) sectionOperations(object linear.Object) []*objectHistory {
 	for _, h := range all {
 		h.sort()
 	}
+	c.leaveGaps(all)
 	return all
 }
 
@@ -140,7 +141,7 @@ func (c *Case) addSection(h *objectHistory, v *visit, object linear.Object) {
 		return
 	case v.writes == 0:
 		op.Kind = lockmodel.Read
-		if last.Open() || last.Outcome == history.Info {
+		if last.Open() {
 			op.Return = int64(c.End)
 		}
 	case object.Takes && (v.writes == 1 || v.outcome == history.Ok):

@@ -83,7 +83,7 @@
 //	:value           of a lock operation: nil; an owner (:client, :owner or :uid of a map, or text), which goes to By if it
 //	                 is not the process; :fence or :token of a map, or the number with which an :acquire came back, as Fence;
 //	                 [KEY VALUE], a tuple of jepsen.independent, as operation on the lock KEY. Of other operations: a number
-//	                 as Value, anything else as text in Detail
+//	                 as Value, anything else as text in Detail, also nil where it was read or written
 //	:error           as text
 //
 // And the history implies events:

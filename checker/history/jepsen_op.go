@@ -94,11 +94,10 @@ func (j *jepsen) fill(e *Event, v edn.Value, p *pending) error {
 	if e.Op == Acquire || e.Op == Release {
 		return j.fillLock(e, v, p)
 	}
-	switch v.Kind {
-	case edn.Nil:
-	case edn.Int:
+	switch {
+	case v.Kind == edn.Int:
 		e.Value = v.Int
-	default:
+	case v.Kind != edn.Nil, e.Op == Read && e.Type == Ok, e.Op == Write && e.Type == Invoke: // nil was read or written, not 0
 		e.Detail = map[string]string{"value": v.String()}
 	}
 	return nil

@@ -49,8 +49,7 @@ func Counter() Spec[int64] {
 			case Read:
 				return now, op.Value == now
 			case Add:
-				// Of a section with unknown outcome nobody knows what it found.
-				return now + op.Arg, op.Value == now || op.Return == Never
+				return now + op.Arg, op.Value == now
 			}
 			return now, false
 		},
@@ -65,7 +64,7 @@ func Inventory(stock int64) Spec[int64] {
 		Title: "inventory",
 		Init:  stock,
 		Happen: func(now int64, op *Op) (int64, bool) {
-			told := op.Value == now || op.Untold || op.Return == Never
+			told := op.Value == now || op.Untold
 			switch {
 			case op.Kind == Read:
 				return now, op.Value == now
