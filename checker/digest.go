@@ -168,6 +168,9 @@ func (d *digest) addClient(e *history.Event, c *client) error {
 		return nil
 	case e.Op == history.Lost:
 		lease := d.leaseOf(e, c)
+		if lease == 0 && c.open != nil && c.open.Kind == release {
+			lease = c.open.Lease // it is told of the loss while it gives the lease back
+		}
 		d.losses = append(d.losses, loss{lease, e.Time})
 		d.observe(e, c, lease)
 		return nil

@@ -33,6 +33,11 @@ func TestLeasesLapseWhileTheirReleasesAreInFlight(t *testing.T) {
 				29..31 A release fail lease=a
 				30     A lost info lease=a
 				40..41 B acquire ok lease=b`, Held, "", nil},
+			{"and who names no lease", `
+				1..2   A acquire ok
+				29..31 A release fail
+				30     A lost info
+				40..41 B acquire ok`, Held, "", nil},
 			{"told before it knew of the grant", `
 				1..4   A acquire ok lease=a
 				3      A lost info lease=a
