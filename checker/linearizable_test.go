@@ -243,7 +243,8 @@ func TestSectionsAreSteps(t *testing.T) {
 		{"a stale write that was refused", strings.Replace(torn, "%OUTCOME", "fail", 1), Held, "", nil},
 		{"a stale write that nobody knows of", strings.Replace(torn, "%OUTCOME", "info", 1), Held, "", nil},
 		{"and that did happen", strings.Replace(torn, "%OUTCOME", "info", 1) + "\n10..11 C read ok on=n value=1", Held, "", nil},
-		{"a write that nobody knows of, beyond what it had found", strings.Replace(torn, "%OUTCOME", "info", 1) + "\n10..11 C read ok on=n value=2", Violated, "", nil},
+		{"a write that nobody knows of, beyond what it had found",
+			strings.Replace(torn, "%OUTCOME", "info", 1) + "\n10..11 C read ok on=n value=2", Violated, "", nil},
 		{"what no counter does, within a section", `
 			0..1   A read ok lease=a on=n value=0
 			2..3   A write ok lease=a on=n value=1

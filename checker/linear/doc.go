@@ -41,7 +41,8 @@
 // show that nobody held. That the arguments hold is tested against porcupine on millions of random histories (make
 // check-slow), and the witnesses with them.
 //
-// Object.Check does it all: the special-purpose checker, then porcupine on what Prune leaves, within a Budget of time and
-// memory. Where a client calls at the instant at which it was answered, porcupine is asked as well if the history has an order
-// as the checkers see it, but none in which each call comes right after the answer that its client awaited.
+// Object.Check does it all: the special-purpose checker, then porcupine on what Prune leaves, within a Budget of time
+// and memory. Where a client calls at the instant at which it was answered, porcupine is asked as well if the history
+// has an order as the checkers see it, but none in which each call comes right after the answer that its client
+// awaited.
 package linear

@@ -11,9 +11,10 @@ import (
 //
 // With known outcomes, an owner's count is forced after each of its operations. What may have happened without anybody
 // knowing is covered where it comes to nothing: an acquire with unknown outcome that no later operation of its owner
-// needs (with strict refusals or fences: behind which there is none but its end), and releases with unknown outcome behind which the
-// owner does nothing any more. Under lenient refusals it is best for all others if such an acquire did not happen, and
-// such a release at once. Owners of whom more is unknown, or who did two things at once, are apart: not covered.
+// needs (with strict refusals or fences: behind which there is none but its end), and releases with unknown outcome
+// behind which the owner does nothing any more. Under lenient refusals it is best for all others if such an acquire
+// did not happen, and such a release at once. Owners of whom more is unknown, or who did two things at once, are
+// apart: not covered.
 type entries struct {
 	ops []lockmodel.Op
 	rules

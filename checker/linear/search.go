@@ -20,8 +20,8 @@ type Budget struct {
 var DefaultBudget = Budget{Time: 10 * time.Second, Memory: 1 << 30}
 
 // Search asks porcupine whether a history is legal. It decides every model and any history, if the budget lasts: the
-// time that it needs is exponential in the number of operations that overlap, among which are all with unknown outcome. What
-// one client did comes one after the other.
+// time that it needs is exponential in the number of operations that overlap, among which are all with unknown
+// outcome. What one client did comes one after the other.
 func Search(model lockmodel.Model, ops []lockmodel.Op, budget Budget) Verdict {
 	m := inOrder(model.Porcupine(), ops)
 	var full atomic.Bool
