@@ -73,7 +73,7 @@ func (m *Metrics) measureEffects(c *Case) {
 	}
 }
 
-// turn is one client's business with one lock.
+// turn is one client's business with one lock, or with one piece of data.
 type turn struct{ client, lock name }
 
 // measureWaits follows the acquires by their invocations; a client's calls never overlap.

@@ -2,7 +2,6 @@ package checker
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/lockfault/lockfault/checker/history"
@@ -67,14 +66,14 @@ func (c *Case) leaveGaps(histories []*objectHistory) {
 				value, noNumber = c.Events[call.Done].Detail["value"]
 			}
 			if h := byData[call.Lock]; h != nil && noNumber && call.Outcome != history.Fail {
-				h.torn, h.gap = Verdict{}, fmt.Sprintf("the %s at %s is of %s, which is no number", op, at(call.Asked), value)
+				h.torn, h.gap = Verdict{}, say("the %s at %s is of %s, which is no number", op, at(call.Asked), value).String()
 			}
 		default:
 			if call.Outcome == history.Fail {
 				continue
 			}
 			for _, h := range histories {
-				h.torn, h.gap = Verdict{}, fmt.Sprintf("the %s at %s may have changed it", op, at(call.Asked))
+				h.torn, h.gap = Verdict{}, say("the %s at %s may have changed it", op, at(call.Asked)).String()
 			}
 		}
 	}

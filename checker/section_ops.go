@@ -42,7 +42,7 @@ func (c *Case) sectionOperations(object linear.Object) []*objectHistory {
 	var all []*objectHistory
 	visits := map[key]*visit{}
 	var order []key
-	latest := map[key]*visit{} // by data and client
+	latest := map[turn]*visit{}
 	for i := range c.Calls {
 		call := &c.Calls[i]
 		if op := c.op(call); op != history.Read && op != history.Write {
@@ -54,10 +54,10 @@ func (c *Case) sectionOperations(object linear.Object) []*objectHistory {
 			v = &visit{first: int32(i), last: int32(i), outcome: history.Ok}
 			visits[k] = v
 			order = append(order, k)
-		} else if latest[key{call.Lock, sectionKey(call.Client)}] != v {
+		} else if latest[turn{call.Client, call.Lock}] != v {
 			v.returned = true
 		}
-		latest[key{call.Lock, sectionKey(call.Client)}] = v
+		latest[turn{call.Client, call.Lock}] = v
 		c.visit(v, int32(i), object)
 	}
 	for _, k := range order {
