@@ -91,11 +91,14 @@ func (f *Fault) takesAway(client string) []string {
 	return slices.DeleteFunc(nodes, func(n string) bool { return n == resourceEnd })
 }
 
+// hinders tells whether a fault may keep a client from getting a free lock.
+func (f *Fault) hinders(client string) bool {
+	return f.struck() && (f.Kind == crash || f.replaces() || f.strikes(client))
+}
+
 // hindered tells whether a fault may have kept a client from getting a free lock between from and to.
 func (c *Case) hindered(client name, from, to time.Duration) bool {
-	return slices.ContainsFunc(c.Faults, func(f *Fault) bool {
-		return f.meets(from, to) && (f.Kind == crash || f.replaces() || f.strikes(c.text(client)))
-	})
+	return slices.ContainsFunc(c.Faults, func(f *Fault) bool { return f.meets(from, to) && f.hinders(c.text(client)) })
 }
 
 // pauseOf finds the last pause of a client that overlaps a stretch of time; nil if there is none.

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"iter"
 	"time"
 
 	"github.com/lockfault/lockfault/checker/history"
@@ -10,34 +11,47 @@ import (
 // covers the retry delay of a waiting client, the way to the servers, and the drift that Redlock allows for.
 func (c *Case) allowance() time.Duration { return c.Plan.TTL / 10 }
 
-// obstructed tells whether something other than a fault may explain that an acquire was not granted between from and to:
-// a lease that the servers may still have known, or another client trying at the same time. What a client named except
-// left behind explains nothing.
+// spell is a stretch of time, [from, to).
+type spell struct{ from, to time.Duration }
+
+// obstructed tells whether something other than a fault may explain that an acquire was not granted between from and to.
 func (c *Case) obstructed(a *Call, from, to time.Duration, except name) bool {
-	for i := range c.Grants {
-		g := &c.Grants[i]
-		if g.Lock == a.Lock && g.Call != a && g.Client != except && g.Asked < to && from < c.leaseEnd(g) {
-			return true
-		}
-	}
-	// Two who try at once may refuse each other (Redlock's split vote), but not for long: they retry at random times.
-	brief := c.Plan.TTL == 0 || c.ended(a)-a.Asked < c.allowance()
-	for i := range c.Calls {
-		other := &c.Calls[i]
-		if other == a || other.Lock != a.Lock || other.Client == except {
-			continue
-		}
-		if a.Open() && other.Open() && c.diedAt(other.Client) == forever { // whoever of the two had got the lock would have ended
-			continue
-		}
-		if other.Kind == acquire && brief && other.Client != a.Client && c.underWay(other, a.Asked, c.ended(a)) {
-			return true
-		}
-		if other.Kind == acquire && other.Asked < to && from < c.ghostEnd(other) {
+	for o := range c.obstacles(a, except) {
+		if o.from < to && from < o.to {
 			return true
 		}
 	}
 	return false
+}
+
+// obstacles yields when something other than a fault may have been in the way of an acquire: a lease that the servers may
+// still have known, or another client trying at the same time. What a client named except left behind explains nothing.
+func (c *Case) obstacles(a *Call, except name) iter.Seq[spell] {
+	return func(yield func(spell) bool) {
+		for i := range c.Grants {
+			g := &c.Grants[i]
+			if g.Lock == a.Lock && g.Call != a && g.Client != except && !yield(spell{g.Asked, c.leaseEnd(g)}) {
+				return
+			}
+		}
+		// Two who try at once may refuse each other (Redlock's split vote), but not for long: they retry at random times.
+		brief := c.Plan.TTL == 0 || c.ended(a)-a.Asked < c.allowance()
+		for i := range c.Calls {
+			other := &c.Calls[i]
+			if other.Kind != acquire || other == a || other.Lock != a.Lock || other.Client == except {
+				continue
+			}
+			if a.Open() && other.Open() && c.diedAt(other.Client) == forever { // whoever of the two had got the lock would have ended
+				continue
+			}
+			if brief && other.Client != a.Client && c.underWay(other, a.Asked, c.ended(a)) && !yield(spell{0, forever}) {
+				return
+			}
+			if until := c.ghostEnd(other); until > other.Asked && !yield(spell{other.Asked, until}) {
+				return
+			}
+		}
+	}
 }
 
 // leaseEnd is the time from which no lock server can know the lease of a grant any more, if it keeps its TTL, or what its

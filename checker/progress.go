@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -47,34 +48,41 @@ func (c *Case) notEnded(call *Call) saying {
 
 // judgeProbes asks of each lock that somebody asked for whether it could be had again. That another could says nothing.
 func (c *Case) judgeProbes() Verdict {
-	verdict := undecided("every operation ended, but nobody tried after healing")
-	healed := c.healed()
-	seen := map[name]bool{}
+	probe := c.find(Probe)
+	var locks []name // in the order in which they were asked for
+	tries := map[name][]*Call{}
 	for i := range c.Calls {
-		lock := c.Calls[i].Lock
-		if c.Calls[i].Kind != acquire || seen[lock] {
+		call := &c.Calls[i]
+		if call.Kind != acquire {
 			continue
 		}
-		v := c.judgeProbe(lock, healed)
+		if _, seen := tries[call.Lock]; !seen {
+			locks = append(locks, call.Lock)
+			tries[call.Lock] = nil
+		}
+		if call.Client == probe && !call.Open() {
+			tries[call.Lock] = append(tries[call.Lock], call)
+		}
+	}
+	verdict := undecided("every operation ended, but nobody tried after healing")
+	for i, lock := range locks {
+		v := c.judgeProbe(tries[lock])
 		if v.Status == Violated {
 			return v
 		}
-		if len(seen) == 0 || verdict.Status == Held {
+		if i == 0 || verdict.Status == Held {
 			verdict = v
 		}
-		seen[lock] = true
 	}
 	return verdict
 }
 
 // judgeProbe goes by what the probe was told of a lock last.
-func (c *Case) judgeProbe(lock name, healed time.Duration) Verdict {
+func (c *Case) judgeProbe(tries []*Call) Verdict {
 	var granted, refused, early *Call
-	probe := c.find(Probe)
-	for i := range c.Calls {
-		call := &c.Calls[i]
+	healed := c.healed()
+	for _, call := range tries {
 		switch {
-		case call.Client != probe || call.Kind != acquire || call.Lock != lock || call.Open():
 		case call.Outcome == history.Ok && c.ended(call) >= healed:
 			granted, refused = call, nil
 		case call.Asked < healed:
@@ -112,26 +120,27 @@ func (c *Case) unended(call *Call) bool {
 // overdue tells whether an operation without an end was open for a TTL in which nothing explains that: no fault and, if it
 // is an acquire, nobody else who may have had the lock. For less, it may have been on its way.
 func (c *Case) overdue(call *Call) bool {
-	if c.Plan.TTL <= 0 {
+	if c.Plan.TTL <= 0 || c.End-call.Asked < c.Plan.TTL {
 		return false
 	}
-	since := []time.Duration{call.Asked} // from when on nothing may explain it any more
+	var excuses []spell
 	for _, f := range c.Faults {
-		since = append(since, f.To+1)
-	}
-	for i := range c.Grants {
-		since = append(since, c.leaseEnd(&c.Grants[i]))
-	}
-	for i := range c.Calls {
-		if c.Calls[i].Kind == acquire {
-			since = append(since, c.ghostEnd(&c.Calls[i]))
+		if f.hinders(c.text(call.Client)) {
+			excuses = append(excuses, spell{f.From, f.To})
 		}
 	}
-	return slices.ContainsFunc(since, func(from time.Duration) bool {
-		to := from + c.Plan.TTL
-		return from >= call.Asked && from <= c.End-c.Plan.TTL && !c.hindered(call.Client, from, to) &&
-			(call.Kind != acquire || !c.obstructed(call, from, to, unnamed))
-	})
+	if call.Kind == acquire {
+		excuses = slices.AppendSeq(excuses, c.obstacles(call, unnamed))
+	}
+	slices.SortFunc(excuses, func(a, b spell) int { return cmp.Compare(a.from, b.from) })
+	last := call.Asked // end of an excuse
+	for _, e := range append(excuses, spell{c.End, forever}) {
+		if min(e.from, c.End)-last >= c.Plan.TTL {
+			return true
+		}
+		last = max(last, e.to)
+	}
+	return false
 }
 
 // healed is the time from which no fault was under way.
