@@ -18,13 +18,17 @@ import (
 // none. It is nil if there is no such operation.
 func ties(ops []lockmodel.Op) []int32 {
 	var awaited []int32
-	latest := map[int32]int32{} // by client, what it was answered last
+	most := int32(0)
+	for i := range ops {
+		most = max(most, ops[i].Client)
+	}
+	latest := slices.Repeat([]int32{none}, int(most)+1) // by client, what it was answered last
 	for i := range ops {
 		op := &ops[i]
 		if op.Client == 0 {
 			continue
 		}
-		if before, known := latest[op.Client]; known && ops[before].Return == op.Call {
+		if before := latest[op.Client]; before != none && ops[before].Return == op.Call {
 			if awaited == nil {
 				awaited = slices.Repeat([]int32{none}, len(ops))
 			}
@@ -63,8 +67,10 @@ func untied(ops []lockmodel.Op, awaited []int32) []lockmodel.Op {
 	}
 	slices.SortFunc(edges, func(a, b edge) int {
 		switch {
-		case a.at == b.at && a.late != b.late:
-			return map[bool]int{false: -1, true: 1}[a.late]
+		case a.at == b.at && a.late && !b.late:
+			return 1
+		case a.at == b.at && b.late && !a.late:
+			return -1
 		case a.at == b.at && a.call == b.call: // the return comes first
 			return -cmp.Compare(a.returns, b.returns)
 		}

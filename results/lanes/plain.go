@@ -156,8 +156,8 @@ func (p *plain) times() {
 			times = append(times, t.To)
 		}
 	}
-	row, shown := p.timesIn(history.SecondsFor(), times)
-	row, _ = p.timesIn(history.SecondsFor(shown...), shown)
+	_, shown := p.timesIn(history.SecondsFor(), times)
+	row, _ := p.timesIn(history.SecondsFor(shown...), shown)
 	p.line("", string(row))
 }
 
