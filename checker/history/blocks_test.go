@@ -64,7 +64,7 @@ func TestBlocksLeaveWhatIsOutOfOrderToTheReaderOfLines(t *testing.T) {
 		return fmt.Sprintf(`{"index":%d,"time_ns":%d,"process":"A","type":"ok","op":"acquire"}`+"\n", index, time)
 	}
 	for name, l := range map[string]struct{ text, want string }{
-		"index goes back":         {line(0, 1) + line(1, 2) + line(2, 3) + line(1, 4), "f:4: index 1 does not follow: expected 3"},
+		"index goes back":         {line(0, 1) + line(1, 2) + line(2, 3) + line(1, 4), "f:4: index 1 does not follow: expected 3, as events are numbered from 0"},
 		"time goes back":          {line(0, 1) + line(1, 9) + line(2, 8) + line(3, 9), "f:3: time runs backwards: 8 ns after 9 ns"},
 		"time begins before zero": {line(0, -1) + line(1, 0), "f:1: time runs backwards: -1 ns after 0 ns"},
 	} {

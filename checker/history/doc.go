@@ -49,6 +49,8 @@
 //	          end                     any                    last line; without it nothing counts as held, since the rest
 //	                                                         may be missing
 //
+// Of others checkers know nothing, and lockfault check warns of them.
+//
 // # Logging from another language
 //
 // Write one such line before each call to the lock and one after it, whole and at once, under one mutex per process or by

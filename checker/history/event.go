@@ -136,3 +136,24 @@ const refusedKey = "refused" // in the Detail of a release that failed
 // Refused tells whether an operation failed because its object said no. A release may have failed on its way there: then its
 // caller may hold all the same.
 func (e *Event) Refused() bool { return e.Type == Fail && e.Detail[refusedKey] != "unknown" }
+
+// Known tells whether checkers know the operation of an event. Of a fault they take any.
+func (e *Event) Known() bool {
+	switch e.Role {
+	case Client:
+		switch e.Op {
+		case Acquire, Extend, Check, Read, Write, Release, Lost, Died, Panic:
+			return true
+		}
+	case Node:
+		switch e.Op {
+		case KeySet, KeyTTL, KeyDeleted, KeyExpired:
+			return true
+		}
+	case Resource:
+		return e.Op == Read || e.Op == Write
+	case Harness:
+		return e.Op == Begin || e.Op == End || e.Op == Trouble
+	}
+	return e.Role == Nemesis
+}

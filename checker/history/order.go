@@ -28,7 +28,7 @@ func (o *order) accept(e *Event) error {
 	case e.Role > Harness:
 		return fmt.Errorf("%v is no role", e.Role)
 	case e.Index != o.events:
-		return fmt.Errorf("index %d does not follow: expected %d", e.Index, o.events)
+		return fmt.Errorf("index %d does not follow: expected %d, as events are numbered from 0", e.Index, o.events)
 	case e.Time < o.last && !o.heard:
 		return fmt.Errorf("time runs backwards: %d ns after %d ns", e.Time, o.last)
 	}

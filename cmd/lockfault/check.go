@@ -98,6 +98,9 @@ func check(c *call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	for _, o := range h.odd {
+		fmt.Fprintf(c.stderr, "warning: %s:%d: %q is no operation that checkers know: all of that name were left out of account\n", h.name, o.line, o.op)
+	}
 	run, err := h.asRun(chosen, verdicts, f.asked())
 	if err != nil {
 		return 0, err

@@ -23,6 +23,7 @@ type historyFile struct {
 	count  int  // events
 	fenced bool // some grant has a fence
 	bare   bool // some grant has none
+	odd    []odd
 
 	events []history.Event
 	origin []int // indexes in the file, if some events were left out
@@ -31,10 +32,20 @@ type historyFile struct {
 	stream *checker.Stream
 }
 
-// tell takes note of an event.
-func (h *historyFile) tell(e *history.Event) {
+// odd is an operation that checkers do not know, and where it stands first.
+type odd struct {
+	role history.Role
+	op   history.Op
+	line int
+}
+
+// tell takes note of an event, and of the line on which it stands.
+func (h *historyFile) tell(e *history.Event, line int) {
 	if h.count == 0 {
 		h.first = *e
+	}
+	if !e.Known() && !slices.ContainsFunc(h.odd, func(o odd) bool { return o.role == e.Role && o.op == e.Op }) {
+		h.odd = append(h.odd, odd{e.Role, e.Op, line})
 	}
 	h.count++
 	if e.Role == history.Client && e.Op == history.Acquire && e.Type == history.Ok {
@@ -79,7 +90,7 @@ func (c *call) warn(r *history.Reader) {
 // judge gives the verdict of each chosen property. A ttl that is not 0 is for a history that does not tell its own.
 func (h *historyFile) judge(chosen []checker.Property, ttl time.Duration) (map[string]checker.Verdict, error) {
 	for i := range h.events {
-		h.tell(&h.events[i])
+		h.tell(&h.events[i], h.lineOf(i))
 	}
 	digest, err := checker.NewCase(h.events)
 	if err != nil {

@@ -66,7 +66,7 @@ func (h *historyFile) judgeAhead() (err error) {
 	go h.readAhead(full, empty, done)
 	for b := range full {
 		for i := 0; i < len(b.events) && err == nil; i++ {
-			h.tell(&b.events[i])
+			h.tell(&b.events[i], b.lines[i])
 			if err = h.stream.Add(b.events[i], b.lines[i]); err != nil {
 				err = h.placed(err)
 				close(done)
