@@ -80,7 +80,7 @@ testbeds:
 libraries:
 	$(GO) test -count 1 ./cmd/lockfault -run Readme -update
 
-# check-slow: the special-purpose checkers against porcupine, on a million random histories each (about 20 minutes).
+# check-slow: the special-purpose checkers against porcupine, on a million random histories each (about 40 minutes).
 HISTORIES ?= 1000000
 check-slow:
 	LOCKFAULT_HISTORIES=$(HISTORIES) $(GO) test -count 1 -timeout 3h -run Agree ./checker
