@@ -22,7 +22,7 @@
 // have one order (order; Kahn 1962); fence order by the greatest fence returned so far (judgeFenceOrder); fence enforcement
 // needs none. Belief, what the resource applied and what fence was granted are known, so no unknown outcome leaves any of
 // them undecided. Each is compared with porcupine, and effects also with the transitive closure of the conflicts, on random
-// histories. All four together take about 100 bytes for each operation of a client on top of the events (BenchmarkJudge).
+// histories. All four together take less than 100 bytes for each operation of a client on top of the events (BenchmarkJudge).
 //
 // A model of the data behind the lock is held against what its clients saw: each read and write of a register by itself; of
 // a counter or an inventory each section as one step, from its first access to its last, in which it adds what it wrote
