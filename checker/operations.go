@@ -126,13 +126,10 @@ type owners struct {
 	strict    bool // refusals need somebody who holds
 	fresh     int32
 	leases    map[name]*ownedLease
-	latest    map[tenancy]*ownedLease
+	latest    map[turn]*ownedLease  // by what a client asked for last; of whichever lock, if that is unnamed
 	owned     map[int32]*ownedLease // by owner, of a lock that does not know its clients
 	order     []*ownedLease
 }
-
-// tenancy is that of a client in a lock; in whichever it asked for last, if the lock is unnamed.
-type tenancy struct{ client, lock name }
 
 // ownedLease is what an owner may have got from one acquire.
 type ownedLease struct {
@@ -149,7 +146,7 @@ type ownedLease struct {
 
 func (c *Case) newOwners(object linear.Object) *owners {
 	return &owners{Case: c, reentrant: object.Reentrant, strict: !object.Lenient, fresh: int32(len(c.texts)), leases: map[name]*ownedLease{},
-		latest: map[tenancy]*ownedLease{}, owned: map[int32]*ownedLease{}}
+		latest: map[turn]*ownedLease{}, owned: map[int32]*ownedLease{}}
 }
 
 // of is the owner in a call on a lock, and the lock. A release that names none gives back the one that its lease is of.
@@ -184,10 +181,10 @@ func (o *owners) givenBack(call *Call) *ownedLease {
 	if lock == 0 {
 		lock = unnamed
 	}
-	if l := o.latest[tenancy{call.Client, lock}]; l != nil {
+	if l := o.latest[turn{call.Client, lock}]; l != nil {
 		return l
 	}
-	return o.latest[tenancy{call.Client, 0}]
+	return o.latest[turn{call.Client, 0}]
 }
 
 // began takes note of an acquire that may have succeeded.
@@ -197,7 +194,7 @@ func (o *owners) began(call *Call, h *objectHistory, owner int32, place int) {
 	}
 	l := &ownedLease{client: call.Client, owner: owner, call: place, history: h, until: lockmodel.Never}
 	o.order = append(o.order, l)
-	o.latest[tenancy{call.Client, h.resource}], o.latest[tenancy{call.Client, unnamed}] = l, l
+	o.latest[turn{call.Client, h.resource}], o.latest[turn{call.Client, unnamed}] = l, l
 	if !o.reentrant {
 		if before := o.owned[owner]; before != nil {
 			before.again, l.again = true, true

@@ -1,6 +1,11 @@
 package checker
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"github.com/lockfault/lockfault/checker/history"
+)
 
 func TestTheLockCanBeHadAfterHealing(t *testing.T) { checkLaws(t, Progress, progressLaws) }
 
@@ -154,4 +159,35 @@ var progressLaws = []law{
 		Violated, "A's acquire panicked at 4.000 s: index out of range", []int{1, 2}},
 	{"no probe", `
 			0..1     A acquire ok lease=a`, Undecided, "every operation ended, but nobody tried after healing", nil},
+}
+
+// One client waits behind thousands of holders, to the end. To ask of each of them whether all the others explain that took
+// minutes.
+func TestWaitingBehindManyHoldersIsJudgedSoon(t *testing.T) {
+	const holders = 20_000
+	events := []history.Event{
+		{Process: "harness", Role: history.Harness, Type: history.Ok, Op: history.Begin, Detail: map[string]string{"ttl": "10s"}},
+		{Process: "W", Type: history.Invoke, Op: history.Acquire},
+	}
+	add := func(e history.Event) {
+		e.Index, e.Time = len(events), time.Duration(len(events))*10*time.Millisecond
+		events = append(events, e)
+	}
+	events[1].Index = 1
+	for range holders {
+		for _, op := range []history.Op{history.Acquire, history.Release} {
+			add(history.Event{Process: "H", Type: history.Invoke, Op: op})
+			add(history.Event{Process: "H", Type: history.Ok, Op: op})
+		}
+	}
+	add(history.Event{Process: "harness", Role: history.Harness, Type: history.Ok, Op: history.End})
+	c, err := NewCase(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	v := progress.Judge(c)
+	if took := time.Since(start); v.Status != Undecided || took > 10*time.Second {
+		t.Errorf("%v (%s) after %v", v.Status, v.Reason, took)
+	}
 }

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -127,7 +128,7 @@ func (s *spans) operations() (model porcupine.Model, operations []porcupine.Oper
 		}
 	}
 	did := make([]visible, len(s.sections))
-	now := append([]int64(nil), initial...)
+	now := slices.Clone(initial)
 	for section, a := range s.steps(s.whole()) {
 		if grant, known := s.begins(a); known {
 			log := s.logs[a.data]
