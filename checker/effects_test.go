@@ -1,6 +1,12 @@
 package checker
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/lockfault/lockfault/checker/history"
+)
 
 func TestSectionsAreAtomic(t *testing.T) { checkLaws(t, Effects, effectsLaws) }
 
@@ -231,5 +237,31 @@ func TestFurtherBreachesAreCounted(t *testing.T) {
 		5      R write ok lease=a by=A version=3`)
 	if want := "the first of 3 accesses that met what they should not"; v.Reason != want {
 		t.Errorf("reason %q, want %q", v.Reason, want)
+	}
+}
+
+// Each section reads data of its own and is refused its write there. To look for each of them in all of the data took half a
+// minute.
+func TestManyRefusedWritesAreJudgedSoon(t *testing.T) {
+	var events []history.Event
+	add := func(e history.Event) {
+		e.Index, e.Time = len(events), time.Duration(len(events))
+		events = append(events, e)
+	}
+	for i := range 20_000 {
+		e := history.Event{Process: "R", Role: history.Resource, Resource: fmt.Sprint(i), By: "A", Lease: fmt.Sprint("a", i)}
+		e.Op, e.Type = history.Read, history.Ok
+		add(e)
+		e.Op, e.Type = history.Write, history.Fail
+		add(e)
+	}
+	c, err := NewCase(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	v := judgeEffects(c)
+	if took := time.Since(start); v.Status != Undecided || took > 10*time.Second {
+		t.Errorf("%v (%s) after %v", v.Status, v.Reason, took)
 	}
 }
