@@ -248,7 +248,7 @@ func TestManyRefusedWritesAreJudgedSoon(t *testing.T) {
 		e.Index, e.Time = len(events), time.Duration(len(events))
 		events = append(events, e)
 	}
-	for i := range 20_000 {
+	for i := range 50_000 {
 		e := history.Event{Process: "R", Role: history.Resource, Resource: fmt.Sprint(i), By: "A", Lease: fmt.Sprint("a", i)}
 		e.Op, e.Type = history.Read, history.Ok
 		add(e)
